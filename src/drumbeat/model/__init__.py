@@ -1,0 +1,1 @@
+"""Values: standard library only, no I/O, no clock."""
