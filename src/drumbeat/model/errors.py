@@ -29,6 +29,7 @@ DrumbeatError
 │   └── LockLost                     the lock ended while it was held
 ├── ConfigurationError (ValueError)  settings that cannot work
 │   └── UnsafeLease                  lease timings that break the inequality
+├── Unavailable (ConnectionError)    a backend that does not answer; the outcome is unknown
 ├── NotRunning                       a call that needs a started app
 ├── WaitTimeout (TimeoutError)       what was awaited did not happen in time
 ├── JobFailed                        the job that was awaited did not complete
@@ -232,6 +233,10 @@ class ConfigurationError(DrumbeatError, ValueError):
 
 class UnsafeLease(ConfigurationError):
     """Lease timings under which two leaders could trust themselves at once."""
+
+
+class Unavailable(DrumbeatError, ConnectionError):
+    """A backend that does not answer. What was asked may or may not have happened: look again."""
 
 
 class NotRunning(DrumbeatError):

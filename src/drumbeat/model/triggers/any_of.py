@@ -1,0 +1,109 @@
+"""`any_of(...)`: several triggers as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar
+
+from drumbeat.model.errors import InvalidTrigger
+from drumbeat.model.json_object import JsonObject
+from drumbeat.model.trigger import SMALLEST_STEP, Trigger, trigger_from_json
+from drumbeat.model.wording import uncapitalised
+from drumbeat.model.zones import DstGap, DstRepeat
+
+MOST_MEMBERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf(Trigger):
+    """Ticks whenever a member does; an instant that several of them name is one tick.
+
+    A tick is excluded only if every member that names it excludes it.
+    """
+
+    kind: ClassVar[str] = "any_of"
+
+    members: tuple[Trigger, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.members) <= MOST_MEMBERS:
+            raise InvalidTrigger(
+                f"triggers: 1 to {MOST_MEMBERS} of them can be joined, not {len(self.members)}"
+            )
+
+    def next_after(self, instant: datetime) -> datetime | None:
+        """The earliest of the members' next ticks."""
+        return _earliest(member.next_after(instant) for member in self.members)
+
+    def named_after(self, instant: datetime) -> datetime | None:
+        """The earliest of the members' next ticks, excluded or not."""
+        return _earliest(member.named_after(instant) for member in self.members)
+
+    def excludes(self, tick: datetime) -> bool:
+        """Whether every member that names the tick excludes it."""
+        just_before = tick - SMALLEST_STEP
+        naming = [member for member in self.members if member.named_after(just_before) == tick]
+        return bool(naming) and all(member.excludes(tick) for member in naming)
+
+    def describe(self) -> str:
+        """The members' phrases, joined by "or"."""
+        first, *others = (member.describe() for member in self.members)
+        return "; or ".join([first, *map(uncapitalised, others)])
+
+    def to_json(self) -> dict[str, object]:
+        """JSON-safe values with a `type`."""
+        return {"type": self.kind, "triggers": [member.to_json() for member in self.members]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object]) -> Trigger:
+        """The trigger that `to_json` wrote."""
+        fields = JsonObject(cls.kind, data, "type triggers")
+        members = fields.items("triggers")
+        if not 1 <= len(members) <= MOST_MEMBERS:
+            raise fields.problem("triggers", f"1 to {MOST_MEMBERS} are needed, not {len(members)}")
+        return any_of(*(trigger_from_json(fields.entry("triggers", item)) for item in members))
+
+    def bound(self, name: str) -> Trigger:
+        """All members bound. Those that are alike still draw alike."""
+        return self._each(lambda member: member.bound(name))
+
+    def anchored(self, at: datetime) -> Trigger:
+        """All members anchored."""
+        return self._each(lambda member: member.anchored(at))
+
+    def without_anchor(self) -> Trigger:
+        """The bare rules of all members."""
+        return self._each(lambda member: member.without_anchor())
+
+    def with_anchor_of(self, other: Trigger) -> Trigger:
+        """The members with the starts of a stored trigger's members, one by one."""
+        if not isinstance(other, AnyOf) or not self.same_rule(other):
+            return self
+        pairs = zip(self.members, other.members, strict=True)
+        return AnyOf(tuple(member.with_anchor_of(stored) for member, stored in pairs))
+
+    def with_dst(
+        self, gap: DstGap | str | None = None, repeat: DstRepeat | str | None = None
+    ) -> Trigger:
+        """All members with these policies."""
+        return self._each(lambda member: member.with_dst(gap, repeat))
+
+    def _each(self, change: Callable[[Trigger], Trigger]) -> Trigger:
+        changed = tuple(change(member) for member in self.members)
+        return self if changed == self.members else AnyOf(changed)
+
+
+def any_of(*triggers: Trigger) -> Trigger:
+    """The union of the triggers; of one trigger, that trigger itself."""
+    members: list[Trigger] = []
+    for trigger in triggers:
+        for member in trigger.members if isinstance(trigger, AnyOf) else (trigger,):
+            if member not in members:
+                members.append(member)
+    return members[0] if len(members) == 1 else AnyOf(tuple(members))
+
+
+def _earliest(ticks: Iterable[datetime | None]) -> datetime | None:
+    return min((tick for tick in ticks if tick is not None), default=None)

@@ -1,0 +1,108 @@
+"""Rules that match days: every so many days, chosen weekdays, chosen days of the month.
+
+Days are numbered from 1970-01-01, a Thursday; months from January of the year 0. Weeks begin on
+Monday.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from datetime import date
+
+from drumbeat.model.triggers.wall_clock import FIRST_DAY, LAST_DAY
+from drumbeat.model.weekday import Weekday
+from drumbeat.model.zones import HORIZON_YEARS
+
+EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
+EPOCH_MONTH = 1970 * 12
+_MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+
+def day_number(day: date) -> int:
+    """Days since 1970-01-01."""
+    return day.toordinal() - EPOCH_ORDINAL
+
+
+def month_number(day: date) -> int:
+    """Months since January of the year 0."""
+    return day.year * 12 + day.month - 1
+
+
+@dataclass(frozen=True, slots=True)
+class SteadyDays:
+    """Every day, or every so many days, counted from one of them."""
+
+    interval: int = 1
+    origin: int = 0
+
+    def next_day(self, day: int) -> int | None:
+        """The first matching day at or after `day`."""
+        return day + (self.origin - day) % self.interval
+
+
+@dataclass(frozen=True, slots=True)
+class WeekDays:
+    """The same days of each week, or of every so many weeks, counted from the week of `origin`."""
+
+    weekdays: frozenset[Weekday]
+    interval: int = 1
+    origin: int = 0
+    _monday: int = field(init=False, compare=False, repr=False)
+    _ahead: tuple[int, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Lay out one whole cycle: for each of its days, how far ahead the next match is."""
+        length = 7 * self.interval
+        matching = sorted((weekday - 1) % 7 for weekday in self.weekdays)
+        ahead = tuple(
+            min((match - position) % length for match in matching) for position in range(length)
+        )
+        object.__setattr__(self, "_monday", self.origin - (self.origin + 3) % 7)
+        object.__setattr__(self, "_ahead", ahead)
+
+    def next_day(self, day: int) -> int | None:
+        """The first matching day at or after `day`."""
+        ahead = self._ahead
+        return day + ahead[(day - self._monday) % len(ahead)]
+
+
+class MonthDays(ABC):
+    """Days chosen month by month. A month's matches depend only on its length and first weekday."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def has_month(self, month: int) -> bool:
+        """Whether the month of that number (see `month_number`) may have matches."""
+
+    @abstractmethod
+    def mask(self, length: int, first: int) -> int:
+        """The matching days of a month of that length that begins on that weekday.
+
+        Bit n stands for day n; bit 0 is never set.
+        """
+
+    def next_day(self, day: int) -> int | None:
+        """The first matching day at or after `day`; None if it is beyond the horizon."""
+        if not FIRST_DAY <= day <= LAST_DAY:
+            return None
+        today = date.fromordinal(day + EPOCH_ORDINAL)
+        month, earliest = month_number(today), today.day
+        start = day - earliest + 1
+        for candidate in range(month, month + HORIZON_YEARS * 12):
+            length = _length(candidate)
+            if self.has_month(candidate):
+                left = self.mask(length, (start + 4) % 7) >> earliest
+                if left:
+                    return start + earliest - 1 + (left & -left).bit_length() - 1
+            start += length
+            earliest = 1
+        return None
+
+
+def _length(month: int) -> int:
+    year, index = divmod(month, 12)
+    if index == 1 and year % 4 == 0 and (year % 100 != 0 or year % 400 == 0):
+        return 29
+    return _MONTH_LENGTHS[index]

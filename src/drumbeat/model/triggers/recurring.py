@@ -1,0 +1,107 @@
+"""What `daily`, `weekly` and `monthly` have in common: times of day on the days of some rule."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, time
+
+from drumbeat.model.errors import InvalidTrigger
+from drumbeat.model.instant import EPOCH, aware
+from drumbeat.model.json_object import JsonObject, known
+from drumbeat.model.time_of_day import describe_time, second_of_day
+from drumbeat.model.trigger import SMALLEST_STEP, Trigger
+from drumbeat.model.triggers.anchor import Anchored
+from drumbeat.model.triggers.times_of_day import ListedTimes
+from drumbeat.model.triggers.wall_clock import Days, WallClock, WallRule, wall_clock
+from drumbeat.model.wording import listed
+from drumbeat.model.zones import DstGap, DstRepeat, zone
+
+LONGEST_INTERVAL = 1_000
+
+Times = str | time | Iterable[str | time]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recurring(Anchored):
+    """Fixed times of day on the wall clock of a zone.
+
+    With an interval above one, days (weeks, months) are counted from that of the start on the wall
+    clock, which itself counts.
+    """
+
+    times: tuple[time, ...]
+    interval: int = 1
+    tz: str = "UTC"
+    start: datetime | None = None
+    dst_gap: DstGap = DstGap.RUN_AFTER
+    dst_repeat: DstRepeat = DstRepeat.FIRST
+    _clock: WallClock = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.interval <= LONGEST_INTERVAL:
+            raise InvalidTrigger(
+                f"interval: {self.interval} is out of range; allowed: 1-{LONGEST_INTERVAL}"
+            )
+        if self.start is not None:
+            object.__setattr__(self, "start", aware("start", self.start))
+        place = zone(self.tz)
+        origin = EPOCH.date() if self.start is None else self.start.astimezone(place.info).date()
+        times = ListedTimes(second_of_day(moment) for moment in self.times)
+        rule = WallRule(self.days_from(origin), times, place, False, self.dst_gap, self.dst_repeat)
+        object.__setattr__(self, "_clock", wall_clock(rule))
+
+    @abstractmethod
+    def days_from(self, origin: date) -> Days:
+        """The rule for its days, counted from that of the origin."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it counts days at all."""
+        return self.interval > 1
+
+    def next_after(self, instant: datetime) -> datetime | None:
+        """The first tick strictly later than the instant."""
+        if self.start is not None:
+            instant = max(aware("instant", instant), self.start - SMALLEST_STEP)
+        return self._clock.next_after(instant)
+
+    def starting(self, start: datetime | None) -> Trigger:
+        """The same days, counted from there."""
+        return replace(self, start=start)
+
+    def with_dst(
+        self, gap: DstGap | str | None = None, repeat: DstRepeat | str | None = None
+    ) -> Trigger:
+        """The rule with these policies."""
+        return replace(
+            self,
+            dst_gap=self.dst_gap if gap is None else DstGap.read(gap),
+            dst_repeat=self.dst_repeat if repeat is None else DstRepeat.read(repeat),
+        )
+
+    def to_json(self) -> dict[str, object]:
+        """JSON-safe values with a `type`."""
+        return {
+            "type": self.kind,
+            "times": [moment.isoformat() for moment in self.times],
+            "interval": self.interval,
+            "tz": self.tz,
+            "dst_gap": self.dst_gap.value,
+            "dst_repeat": self.dst_repeat.value,
+            **known(start=self.start and self.start.isoformat()),
+        }
+
+    def described_times(self) -> str:
+        """`At 09:00 and 17:00`."""
+        return f"At {listed([describe_time(moment) for moment in self.times])}"
+
+
+FIELDS = "type times interval tz start dst_gap dst_repeat"
+
+
+def read_recurring(fields: JsonObject, build: Callable[[], Trigger]) -> Trigger:
+    """The trigger that `build` makes of the fields, with the policies that they say."""
+    gap, repeat = fields.gap(), fields.repeat()
+    return fields.read("tz", lambda: build().with_dst(gap, repeat))

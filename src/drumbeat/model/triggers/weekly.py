@@ -1,0 +1,85 @@
+"""`weekly("mon", "09:00")`: the same days every week, or every so many weeks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, tzinfo
+from typing import ClassVar
+
+from drumbeat.model.errors import InvalidTrigger
+from drumbeat.model.json_object import JsonObject
+from drumbeat.model.time_of_day import read_times
+from drumbeat.model.trigger import Trigger
+from drumbeat.model.triggers.days import WeekDays, day_number
+from drumbeat.model.triggers.recurring import FIELDS, Recurring, Times, read_recurring
+from drumbeat.model.triggers.wall_clock import Days
+from drumbeat.model.weekday import Weekday
+from drumbeat.model.wording import listed
+from drumbeat.model.zones import zone_name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weekly(Recurring):
+    """Times of day on some days of the week, every `interval` weeks. Weeks begin on Monday."""
+
+    kind: ClassVar[str] = "weekly"
+
+    days: tuple[Weekday, ...]
+
+    def days_from(self, origin: date) -> Days:
+        """The weekdays of every `interval` weeks from that of the origin."""
+        return WeekDays(frozenset(self.days), self.interval, day_number(origin))
+
+    def describe(self) -> str:
+        """`At 09:00 every Monday and Friday (UTC)`."""
+        days = listed([day.label for day in self.days])
+        if self.interval == 1:
+            return f"{self.described_times()} every {days} ({self.tz})"
+        return f"{self.described_times()} on {days} every {self.interval} weeks ({self.tz})"
+
+    def to_json(self) -> dict[str, object]:
+        """JSON-safe values with a `type`."""
+        return {**Recurring.to_json(self), "days": [day.short for day in self.days]}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object]) -> Trigger:
+        """The trigger that `to_json` wrote."""
+        fields = JsonObject(cls.kind, data, f"{FIELDS} days")
+        return read_recurring(
+            fields,
+            lambda: weekly(
+                fields.texts("days"),
+                fields.texts("times"),
+                interval=fields.integer("interval", 1),
+                tz=fields.text("tz", "UTC"),
+                start=fields.instant("start"),
+            ),
+        )
+
+
+def weekly(
+    days: str | int | Iterable[str | int],
+    times: Times,
+    *,
+    interval: int = 1,
+    tz: str | tzinfo = "UTC",
+    start: datetime | None = None,
+) -> Trigger:
+    """Times of day on days of the week: `weekly(["mon", "thu"], "09:00")`.
+
+    Days are names, or numbers as in cron (0 and 7 are Sunday). With an `interval` only every so
+    many weeks, counted from the week of `start`, by default that in which the schedule is first
+    stored.
+    """
+    several = [days] if isinstance(days, str | int) else list(days)
+    if not several:
+        raise InvalidTrigger("days: at least one day of the week is needed")
+    weekdays = {Weekday.read(day) for day in several}
+    return Weekly(
+        days=tuple(sorted(weekdays, key=lambda day: (day - 1) % 7)),
+        times=read_times(times),
+        interval=interval,
+        tz=zone_name(tz),
+        start=start,
+    )
