@@ -1,0 +1,1 @@
+"""Ports: the few things that the engine asks of the world, as protocols."""
