@@ -1,0 +1,37 @@
+# What CI runs is what you run: .ci/run calls `make check` and `make test`.
+# Each target brings what it needs: uv if it is missing, then the locked packages in .venv.
+
+RUN := scripts/uv run --locked
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench docs format clean
+
+help: ## say what there is to make
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
+
+demo: ## watch three nodes lose their leader and no tick; it ends by itself
+	$(RUN) python examples/demo.py
+
+test: ## run the tests
+	$(RUN) pytest
+
+check: ## formatting, lint, types (mypy and pyright), layers
+	$(RUN) ruff format --check
+	$(RUN) ruff check
+	$(RUN) mypy
+	$(RUN) pyright
+	$(RUN) lint-imports --no-logo --no-cache
+
+bench: ## measure
+	$(RUN) python -m bench
+
+docs: ## check that the links in the docs resolve and that their examples compile
+	$(RUN) python scripts/check_docs.py
+
+format: ## format the code and repair what the linter can
+	$(RUN) ruff format
+	$(RUN) ruff check --fix
+
+clean: ## remove everything that the other targets made
+	rm -rf .venv .tools .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
