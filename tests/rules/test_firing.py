@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drumbeat.model.job import LEADER_QUEUE, JobSpec, Limit, OnConflict, Rate
+from drumbeat.model.job import LEADER_QUEUE, JobSpec, Limit, Rate
 from drumbeat.model.policy import Overlap, Policies, RunOn
 from drumbeat.model.retry import Retry
 from drumbeat.model.schedule import DueSchedule, Schedule, StoredSchedule
@@ -34,7 +34,6 @@ TEMPLATE = JobSpec(
     schedule="other",
     tick_at=NOON - timedelta(days=1),
     limits=(OWN,),
-    on_conflict=OnConflict.CANCEL,
     rate=Rate("r", 1, timedelta(seconds=1)),
     tags=("a",),
 )

@@ -118,7 +118,6 @@ class JobSpec:
     schedule: str | None = None
     tick_at: datetime | None = None
     limits: tuple[Limit, ...] = ()
-    on_conflict: OnConflict = OnConflict.WAIT
     rate: Rate | None = None
     tags: tuple[str, ...] = ()
 

@@ -94,18 +94,22 @@ class ScheduleStore(Protocol):
     ) -> Sequence[Committed | Raced]:
         """Write each plan whole: jobs, ledger rows, cancellations, cursor. The heart of it all.
 
-        Raises `StaleEpoch`, and writes nothing of any plan, unless the epoch is the one that
-        holds the fence at the moment of writing. A plan whose schedule no longer stands as it was
-        read, by version, cursor and (where it assumes one) the previous job's state, is `Raced`
-        and leaves no trace; the others are written. A tick that the ledger has as fired never
-        fires again, even if a plan says so.
+        Raises `StaleEpoch`, and writes nothing of any plan, unless the epoch is the one that holds
+        the fence at the moment of writing; also for a batch of no plans. A plan whose schedule no
+        longer stands as it was read, by version, cursor and (where it assumes one) the previous
+        job's state, is `Raced` and leaves no trace; the others are written. A tick that the ledger
+        has as fired never fires again, even if a plan says so.
         """
         ...
 
     async def backfill(
         self, name: str, fires: Sequence[Fire], at: At = None
     ) -> Sequence[Backfilled | AlreadyFired]:
-        """Fire past ticks by hand. Each fires unless the ledger has it as fired already."""
+        """Fire past ticks by hand. Each fires unless the ledger has it as fired already.
+
+        The schedule itself stays as it is; one that does not exist is `UnknownSchedule`. Like a
+        commit, this heeds no dedupe key.
+        """
         ...
 
     async def ticks(self, name: str, page: PageRequest) -> Page[TickRecord]:
@@ -145,8 +149,9 @@ class JobStore(Protocol):
 
         Claims queued jobs of the wanted queues and tasks: higher priority first, then the earlier
         `run_at`, then the lower id. A claim raises `fence` and `attempt` by one and makes the job
-        `running`. No claim breaks a limit or a rate: such a job keeps waiting, or is cancelled if
-        its `on_conflict` says so. A wanted limit of zero only settles.
+        `running`. No claim breaks a limit or a rate: such a job keeps waiting. Once its rate is
+        open and every limit that it waits for has room, a limit that is reached and whose
+        `on_conflict` is `cancel` ends it as cancelled. A wanted limit of zero only settles.
         """
         ...
 
@@ -155,9 +160,11 @@ class JobStore(Protocol):
     ) -> Sequence[Settled | Superseded]:
         """Close each attempt whose hold is current: status running, and the same fence.
 
-        RETRY and SNOOZE wait for their delay; SNOOZE and GIVE_BACK take the attempt off the
-        count. A job whose cancellation was asked for does not wait or queue again: it ends as
-        cancelled. A hold that is over changes nothing at all.
+        RETRY and SNOOZE wait for their delay from now; GIVE_BACK keeps its `run_at`, and so its
+        place; SNOOZE and GIVE_BACK take the attempt off the count. A job whose cancellation was
+        asked for does not wait or queue again: it ends as cancelled, for the reason that was
+        given with that. A hold that is over changes nothing at all. A change that is none of a
+        running job's is an `IllegalChange`, raised before anything is written.
         """
         ...
 

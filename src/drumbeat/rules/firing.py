@@ -7,15 +7,17 @@ from datetime import datetime, timedelta
 from drumbeat.model.job import LEADER_QUEUE, JobSpec, Limit
 from drumbeat.model.policy import Overlap, RunOn
 from drumbeat.model.schedule import Schedule
+from drumbeat.model.swift import swift
 
 AT_ONCE = timedelta(0)
+new_job_spec = swift(JobSpec)
 
 
 def job_of(schedule: Schedule, tick: datetime, run_at: datetime | None) -> JobSpec:
     """The schedule's template as the job of one tick, to run at an instant (None: at once)."""
     template = schedule.job
     # Field by field: `dataclasses.replace` takes twice as long, and this is done for every tick.
-    return JobSpec(
+    return new_job_spec(
         task=template.task,
         arguments=template.arguments,
         queue=LEADER_QUEUE if schedule.policies.run_on is RunOn.LEADER else template.queue,
@@ -29,7 +31,6 @@ def job_of(schedule: Schedule, tick: datetime, run_at: datetime | None) -> JobSp
         schedule=schedule.name,
         tick_at=tick,
         limits=limits_of(schedule),
-        on_conflict=template.on_conflict,
         rate=template.rate,
         tags=template.tags,
     )
