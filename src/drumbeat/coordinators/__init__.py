@@ -1,0 +1,1 @@
+"""Coordinators: they appoint leaders, grant locks, list nodes and keep small configuration."""

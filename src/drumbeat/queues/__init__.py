@@ -1,0 +1,1 @@
+"""Queues: they carry hints about ready jobs. They tell; the store decides."""

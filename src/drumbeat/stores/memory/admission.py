@@ -1,0 +1,184 @@
+"""Admission: limits and rates, and where the jobs that they hold up are kept.
+
+Jobs of a lane with the same limits and the same rate form a *group*: if its first may not start,
+none may. So only the first of a group stands in the lane's line, and the others follow as those
+before them leave. A hundred thousand jobs with one key cost no more to look at than one.
+
+A job that may not start is *parked*: taken out of its lane's line, so that no claim looks at it
+again before something has changed. What is parked under a limit key comes back one by one, best
+first, as jobs with that key end; what is parked for a rate comes back when the rate lets one start.
+
+The invariant that keeps anything from being forgotten: while a key has room, each lane that has
+jobs parked under it has at least one of them in its line. So whenever such a job leaves its line,
+for whatever reason, the next one is let in (`replace`).
+
+A job's turn comes when nothing makes it wait: its rate is open, and so is every limit that it
+waits for. Only then may a limit whose `on_conflict` is `cancel` end it.
+
+Rates follow the generic cell rate algorithm: one instant per key says how far ahead of the even
+pace its starts have run; a burst may be as large as a whole period's number.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from heapq import heappop, heappush
+from itertools import count
+
+from drumbeat.model.job import JobSpec, Limit, OnConflict, Rate
+from drumbeat.stores.memory.lane import Group, Lane, SpentRate
+from drumbeat.stores.memory.record import JobRecord, Place
+
+
+class Admission:
+    """Knows how many jobs run under each key and how fast each rate has been used."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, int] = {}
+        self._reached: dict[str, dict[tuple[Lane, int], list[Place]]] = {}
+        """Parked jobs by limit key, then by lane and number allowed: a heap each."""
+        self._paces: dict[str, datetime] = {}
+        """By rate key: when its last start was due at an even pace, plus one spacing."""
+        self._serial = count()
+        self.let_in = 0
+        """How many parked jobs have come back so far: tells a claim that lines have changed."""
+
+    def reached(self, limits: tuple[Limit, ...], on_conflict: OnConflict) -> Limit | None:
+        """The first of the limits with this answer to a conflict that is reached, if one is."""
+        for limit in limits:
+            reached = self._running.get(limit.key, 0) >= limit.at_most
+            if reached and limit.on_conflict is on_conflict:
+                return limit
+        return None
+
+    def opens_at(self, rate: Rate, now: datetime) -> datetime | None:
+        """When the rate lets a job start; None: now."""
+        pace = self._paces.get(rate.key)
+        if pace is None:
+            return None
+        opens_at = pace - rate.spacing * (rate.at_most - 1)
+        return opens_at if opens_at > now else None
+
+    def start(self, spec: JobSpec, now: datetime) -> None:
+        """Count a job that starts, and spend its rate."""
+        for limit in spec.limits:
+            self._running[limit.key] = self._running.get(limit.key, 0) + 1
+        rate = spec.rate
+        if rate is not None:
+            self._paces[rate.key] = max(self._paces.get(rate.key, now), now) + rate.spacing
+
+    def end(self, spec: JobSpec) -> None:
+        """Count a job that ended, and let in those that waited for its room."""
+        for limit in spec.limits:
+            left = self._running[limit.key] - 1
+            if left:
+                self._running[limit.key] = left
+            else:
+                del self._running[limit.key]
+            self._let_in_under(limit.key)
+
+    def line_up(self, place: Place) -> None:
+        """Put a queued job in its lane's line, or behind another of its group."""
+        record = place[3]
+        lane, spec = record.lane, record.spec
+        group = lane.groups.get((spec.limits, spec.rate))
+        if group is None:
+            group = lane.groups[spec.limits, spec.rate] = Group()
+        record.group = group
+        if group.front is not None and place > group.front:
+            heappush(group.behind, place)
+        else:
+            self._send(group, place)
+
+    def leave(self, place: Place) -> None:
+        """A job has left its line for good: send the next of its group."""
+        record = place[3]
+        group = record.group
+        assert group is not None, "a job with limits has lined up in a group"
+        group.in_front -= 1
+        if group.front is place:
+            group.front = None
+        while group.behind:
+            following = heappop(group.behind)
+            if following[3].place is following:
+                self._send(group, following)
+                self.let_in += 1
+                return
+        if not group.in_front:
+            del record.lane.groups[record.spec.limits, record.spec.rate]
+
+    def park_at_limit(self, place: Place, limit: Limit) -> None:
+        """Keep a job out of its line until a job with the key ends."""
+        spots = self._reached.setdefault(limit.key, {})
+        heappush(spots.setdefault((place[3].lane, limit.at_most), []), place)
+
+    def park_for_rate(self, place: Place, rate: Rate, opens_at: datetime) -> None:
+        """Keep a job out of its line until the rate lets it start."""
+        lane = place[3].lane
+        spent = lane.spent.get(rate)
+        if spent is None:
+            spent = lane.spent[rate] = SpentRate(rate)
+        heappush(spent.jobs, place)
+        self._await(lane, spent, opens_at)
+
+    def reopen(self, lane: Lane, now: datetime) -> None:
+        """Let in one job of each rate of the lane whose time has come."""
+        while lane.openings and lane.openings[0][0] <= now:
+            spent = heappop(lane.openings)[2]
+            spent.awaited = False
+            self._let_in_next(lane, spent)
+
+    def replace(self, record: JobRecord, now: datetime) -> None:
+        """A job with limits or a rate has left its line: let the next ones in, if there is room."""
+        for limit in record.spec.limits:
+            self._let_in_under(limit.key)
+        spent = record.lane.spent.get(record.spec.rate) if record.spec.rate else None
+        if spent is not None and not spent.awaited:
+            opens_at = self.opens_at(spent.rate, now)
+            if opens_at is None:
+                self._let_in_next(record.lane, spent)
+            else:
+                self._await(record.lane, spent, opens_at)
+
+    def forget_paces(self, now: datetime) -> None:
+        """Drop what is known of rates that have not been used for a while: it says nothing now."""
+        self._paces = {key: pace for key, pace in self._paces.items() if pace > now}
+
+    def _let_in_under(self, key: str) -> None:
+        spots = self._reached.get(key)
+        if spots is None:
+            return
+        running = self._running.get(key, 0)
+        for spot, jobs in list(spots.items()):
+            lane, at_most = spot
+            if running < at_most:
+                self._let_in_first(lane, jobs)
+            if not jobs:
+                del spots[spot]
+        if not spots:
+            del self._reached[key]
+
+    def _let_in_next(self, lane: Lane, spent: SpentRate) -> None:
+        self._let_in_first(lane, spent.jobs)
+        if not spent.jobs:
+            lane.spent.pop(spent.rate, None)
+
+    def _let_in_first(self, lane: Lane, jobs: list[Place]) -> None:
+        while jobs:
+            place = heappop(jobs)
+            if place[3].place is place:
+                lane.ready.push(place)
+                self.let_in += 1
+                return
+            self.leave(place)
+
+    def _send(self, group: Group, place: Place) -> None:
+        group.in_front += 1
+        if group.front is None or place < group.front:
+            group.front = place
+        place[3].lane.ready.push(place)
+
+    def _await(self, lane: Lane, spent: SpentRate, opens_at: datetime) -> None:
+        if not spent.awaited:
+            spent.awaited = True
+            heappush(lane.openings, (opens_at, next(self._serial), spent))

@@ -1,0 +1,231 @@
+"""Jobs: the memory store's `JobStore`."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from drumbeat.model.ids import JobId, NodeId
+from drumbeat.model.instant import aware
+from drumbeat.model.job import (
+    Attempt,
+    AttemptRecord,
+    Cancelled,
+    CancelRequested,
+    Change,
+    Duplicate,
+    Inserted,
+    Job,
+    JobFilter,
+    JobSpec,
+    Promoted,
+    Reopened,
+    Settled,
+    Settlement,
+    Status,
+    Superseded,
+    Taken,
+    TooLate,
+    Wanted,
+)
+from drumbeat.model.page import Page, PageRequest
+from drumbeat.model.swift import swift
+from drumbeat.ports.store import At
+from drumbeat.rules.statuses import allows
+from drumbeat.stores.memory.claims import Claim
+from drumbeat.stores.memory.nodes import MemoryNodes
+from drumbeat.stores.memory.pages import cut, no_place, place, place_after
+from drumbeat.stores.memory.record import JobRecord
+from drumbeat.stores.memory.step import Step
+from drumbeat.stores.memory.table import JobTable, check_settlements
+
+new_inserted = swift(Inserted)
+new_settled = swift(Settled)
+new_taken = swift(Taken)
+
+
+class MemoryJobs:
+    """Jobs, and the holds on them."""
+
+    def __init__(self, step: Step, table: JobTable, nodes: MemoryNodes) -> None:
+        self._step = step
+        self._table = table
+        self._nodes = nodes
+
+    async def insert(
+        self, specs: Sequence[JobSpec], at: At = None
+    ) -> Sequence[Inserted | Duplicate]:
+        """Create jobs, but for those whose dedupe key is taken."""
+        with self._step as step:
+            now = step.now(at)
+            check_times(specs)
+            return [self._insert(spec, now) for spec in specs]
+
+    async def promote(self, limit: int, at: At = None) -> Promoted:
+        """Queue pending jobs whose time has come."""
+        with self._step as step:
+            tickets = self._table.promote(limit, step.now(at))
+            return Promoted(tuple(tickets), self._table.next_appointment())
+
+    async def stale(self, queued_for: timedelta, limit: int, at: At = None) -> Promoted:
+        """Tickets of jobs that have been queued for so long."""
+        with self._step as step:
+            tickets = self._table.stale(step.now(at) - queued_for, limit)
+            return Promoted(tuple(tickets), self._table.next_appointment())
+
+    async def take(
+        self,
+        wanted: Wanted,
+        by: NodeId,
+        settled: Sequence[Settlement] = (),
+        at: At = None,
+    ) -> Taken:
+        """Settle the last batch, then claim the next."""
+        with self._step as step:
+            now = step.now(at)
+            check_settlements(settled)
+            verdicts = [self._settle(settlement, now) for settlement in settled]
+            claim = Claim(self._table, by, now)
+            claim.run(wanted)
+            return new_taken(
+                tuple(claim.attempts), tuple(verdicts), tuple(claim.cancelled), claim.try_at
+            )
+
+    async def settle(
+        self, settlements: Sequence[Settlement], at: At = None
+    ) -> Sequence[Settled | Superseded]:
+        """Close each attempt whose hold is current."""
+        with self._step as step:
+            now = step.now(at)
+            check_settlements(settlements)
+            return [self._settle(settlement, now) for settlement in settlements]
+
+    async def cancel(
+        self, job_ids: Sequence[JobId], reason: str = "", at: At = None
+    ) -> Sequence[Cancelled | CancelRequested | TooLate]:
+        """End waiting jobs as cancelled; mark running ones."""
+        with self._step as step:
+            now = step.now(at)
+            return [self._cancel(job_id, reason, now) for job_id in job_ids]
+
+    async def reopen(self, job_ids: Sequence[JobId], at: At = None) -> Sequence[Reopened | TooLate]:
+        """Queue failed or cancelled jobs again."""
+        with self._step as step:
+            now = step.now(at)
+            return [self._reopen(job_id, now) for job_id in job_ids]
+
+    async def lost(self, limit: int, at: At = None) -> Sequence[Attempt]:
+        """Running attempts whose node's heartbeat is over, or unknown."""
+        with self._step as step:
+            now = step.now(at)
+            attempts: builtins.list[Attempt] = []
+            for node, held in self._table.running.items():
+                if not self._nodes.alive(node, now):
+                    attempts += [record.held() for record in held.values()]
+                if len(attempts) >= limit:
+                    break
+            return attempts[:limit]
+
+    async def held(self, by: NodeId) -> Sequence[Attempt]:
+        """Running attempts of one node."""
+        with self._step:
+            return [record.held() for record in self._table.running.get(by, {}).values()]
+
+    async def get(self, job_ids: Sequence[JobId]) -> Sequence[Job | None]:
+        """The jobs of these ids."""
+        with self._step:
+            found = [self._table.records.get(job_id) for job_id in job_ids]
+            return [record.job() if record else None for record in found]
+
+    async def list(self, wanted: JobFilter, page: PageRequest) -> Page[Job]:
+        """Jobs that match every given field of the filter, newest first."""
+        with self._step:
+            matching = (each for each in self._newest_first(page) if matches(each, wanted))
+            records, more = cut(matching, page.size)
+            return Page(
+                tuple(record.job() for record in records),
+                place("job", records[-1].id) if more else None,
+            )
+
+    async def attempts(self, job_id: JobId) -> Sequence[AttemptRecord]:
+        """The ended attempts of a job, oldest first."""
+        with self._step:
+            record = self._table.records.get(job_id)
+            return record.attempts() if record else ()
+
+    async def counts(self) -> Mapping[str, Mapping[Status, int]]:
+        """How many jobs of each queue stand where."""
+        with self._step:
+            return self._table.lanes.counts()
+
+    async def unknown_tasks(
+        self, queues: Sequence[str], known: frozenset[str], limit: int
+    ) -> Sequence[str]:
+        """Names of tasks that wait, queued, in these queues and are not among the known."""
+        with self._step:
+            lanes = self._table.lanes.within(tuple(queues))
+            waiting = {lane.task for lane in lanes if lane.tally[Status.QUEUED]}
+            return sorted(waiting - known)[:limit]
+
+    def _insert(self, spec: JobSpec, now: datetime) -> Inserted | Duplicate:
+        if spec.dedupe_key is not None:
+            standing = self._table.dedupe.standing(spec.dedupe_key, now)
+            if standing is not None:
+                return Duplicate(standing.job())
+        return new_inserted(self._table.create(spec, now).job())
+
+    def _settle(self, settlement: Settlement, now: datetime) -> Settled | Superseded:
+        record = self._table.holder(settlement.hold)
+        if record is None:
+            return Superseded(settlement.hold)
+        return new_settled(settlement.hold, self._table.settle(record, settlement, now))
+
+    def _cancel(
+        self, job_id: JobId, reason: str, now: datetime
+    ) -> Cancelled | CancelRequested | TooLate:
+        record = self._table.records.get(job_id)
+        if record is None or not allows(record.status, Change.CANCEL):
+            return TooLate(job_id, record.status if record else None)
+        self._table.cancel(record, reason, now)
+        return CancelRequested(job_id) if record.cancel_requested else Cancelled(job_id)
+
+    def _reopen(self, job_id: JobId, now: datetime) -> Reopened | TooLate:
+        record = self._table.records.get(job_id)
+        if record is None or not allows(record.status, Change.REOPEN):
+            return TooLate(job_id, record.status if record else None)
+        self._table.reopen(record, now)
+        return Reopened(job_id)
+
+    def _newest_first(self, page: PageRequest) -> Iterator[JobRecord]:
+        """The jobs from a page's place on: by falling number, since numbers rise with time."""
+        after = place_after(page, "job")
+        if after is None:
+            return reversed(self._table.records.values())
+        if not after.isdecimal():
+            raise no_place(page)
+        oldest = next(iter(self._table.records), 0)
+        numbers = range(int(after) - 1, oldest - 1, -1)
+        found = (self._table.records.get(JobId(number)) for number in numbers)
+        return (record for record in found if record is not None)
+
+
+def matches(record: JobRecord, wanted: JobFilter) -> bool:
+    """Whether a job fits every given field of a filter; `created_to` itself is outside."""
+    spec = record.spec
+    return (
+        (not wanted.statuses or record.status in wanted.statuses)
+        and (wanted.task is None or spec.task == wanted.task)
+        and (wanted.queue is None or spec.queue == wanted.queue)
+        and (wanted.schedule is None or spec.schedule == wanted.schedule)
+        and (wanted.tag is None or wanted.tag in spec.tags)
+        and (wanted.created_from is None or record.created_at >= wanted.created_from)
+        and (wanted.created_to is None or record.created_at < wanted.created_to)
+    )
+
+
+def check_times(specs: Sequence[JobSpec]) -> None:
+    """Refuse, before anything is written, a job whose time has no zone."""
+    for spec in specs:
+        if spec.run_at is not None:
+            aware("run_at", spec.run_at)

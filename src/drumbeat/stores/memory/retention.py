@@ -1,0 +1,61 @@
+"""Retention: the memory store's forgetting."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from drumbeat.ports.store import At
+from drumbeat.stores.memory.dedupe import stands
+from drumbeat.stores.memory.ledger import Ledger
+from drumbeat.stores.memory.nodes import MemoryNodes
+from drumbeat.stores.memory.step import Step
+from drumbeat.stores.memory.table import JobTable
+
+
+class MemoryRetention:
+    """Forgetting, in bounded steps."""
+
+    def __init__(self, step: Step, table: JobTable, ledger: Ledger, nodes: MemoryNodes) -> None:
+        self._step = step
+        self._table = table
+        self._ledger = ledger
+        self._nodes = nodes
+
+    async def prune_jobs(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        """Forget jobs that ended so long ago, and whose dedupe key stands for nothing any more."""
+        with self._step as step:
+            now = step.now(at)
+            self._table.admission.forget_paces(now)
+            self._release_keys(now)
+            return self._prune_jobs(now - older_than, limit)
+
+    async def prune_ticks(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        """Forget ledger rows of that age, but never the last row of a schedule."""
+        with self._step as step:
+            return self._ledger.prune(step.now(at) - older_than, limit)
+
+    async def prune_nodes(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        """Forget nodes whose heartbeat ended so long ago."""
+        with self._step as step:
+            return self._nodes.prune(step.now(at) - older_than, limit)
+
+    def _release_keys(self, now: datetime) -> None:
+        """Line up, by their end, those whose dedupe key stands for nothing any more."""
+        guarding, finished = self._table.guarding, self._table.finished
+        while (first := guarding.first()) is not None and first[0] <= now:
+            record = self._table.records.get(guarding.pop()[1])
+            if record is not None and record.finished_at is not None and not stands(record, now):
+                finished.push((record.finished_at, record.id))
+
+    def _prune_jobs(self, ended_before: datetime, limit: int) -> int:
+        finished, records = self._table.finished, self._table.records
+        pruned = 0
+        while pruned < limit and (first := finished.first()) is not None:
+            if first[0] > ended_before:
+                break
+            record = records.get(finished.pop()[1])
+            # It may have been reopened since, or even ended again: then it has a later entry.
+            if record is not None and record.finished_at == first[0]:
+                self._table.forget(record)
+                pruned += 1
+        return pruned

@@ -1,0 +1,77 @@
+"""Roster: the schedules as they stand, by name and by their next tick."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from datetime import datetime
+
+from drumbeat.model.page import Page, PageRequest
+from drumbeat.model.schedule import StoredSchedule
+from drumbeat.ports.store import Topic
+from drumbeat.stores.memory.agenda import Agenda
+from drumbeat.stores.memory.hints import Hints
+from drumbeat.stores.memory.pages import cut, place, place_after
+
+
+class Roster:
+    """All schedules. They are kept as the immutable values that are handed out."""
+
+    def __init__(self, hints: Hints) -> None:
+        self._schedules: dict[str, StoredSchedule] = {}
+        self._agenda = Agenda()
+        self._hints = hints
+        self._names: list[str] | None = []
+        """The names in order; None: to be put in order when somebody asks."""
+        self.get = self._schedules.get
+
+    def write(self, stored: StoredSchedule) -> None:
+        """Put a schedule in the place of the one with its name, if there is one."""
+        name = stored.schedule.name
+        before = self._schedules.get(name)
+        if before is None:
+            self._names = None
+        self._schedules[name] = stored
+        ticked, ticks = before.next_tick if before else None, stored.next_tick
+        if ticked == ticks:
+            return
+        if ticks is not None:
+            if (ticked is None or ticks < ticked) and self._is_earliest(ticks):
+                self._hints.note(Topic.TIMES)
+            self._agenda.add(name, ticks)
+        if ticked is not None:
+            self._agenda.remove(name, ticked)
+
+    def remove(self, name: str) -> None:
+        """Take a schedule off."""
+        stored = self._schedules.pop(name)
+        self._names = None
+        if stored.next_tick is not None:
+            self._agenda.remove(name, stored.next_tick)
+
+    def due(self, at: datetime, limit: int) -> tuple[list[StoredSchedule], datetime | None]:
+        """Those whose tick has come, longest overdue first, and the tick of the next one."""
+        names, next_at = self._agenda.due(at, limit)
+        return [self._schedules[name] for name in names], next_at
+
+    def page(self, page: PageRequest, prefix: str) -> Page[StoredSchedule]:
+        """Those whose name has the prefix, by name."""
+        after = place_after(page, "schedule")
+        schedules, more = cut(self._from(prefix, after), page.size)
+        return Page(schedules, place("schedule", schedules[-1].name) if more else None)
+
+    def _is_earliest(self, tick: datetime) -> bool:
+        earliest = self._agenda.earliest()
+        return earliest is None or tick < earliest
+
+    def _from(self, prefix: str, after: str | None) -> Iterator[StoredSchedule]:
+        if self._names is None:
+            self._names = sorted(self._schedules)
+        names = self._names
+        start = bisect_left(names, prefix)
+        if after is not None:
+            start = max(start, bisect_right(names, after))
+        for index in range(start, len(names)):
+            if not names[index].startswith(prefix):
+                return
+            yield self._schedules[names[index]]
