@@ -1,0 +1,211 @@
+"""Builders: values for the cases, with defaults that read well."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from drumbeat.model.ids import JobId, NodeId
+from drumbeat.model.job import (
+    DEFAULT_QUEUE,
+    Attempt,
+    Change,
+    Hold,
+    Inserted,
+    Job,
+    JobFilter,
+    JobSpec,
+    Settled,
+    Settlement,
+    Superseded,
+    Wanted,
+)
+from drumbeat.model.lease import SCHEDULER, Epoch, Lease
+from drumbeat.model.node import Beat, Node, Role
+from drumbeat.model.page import PageRequest
+from drumbeat.model.plan import Committed, Edit, Fire, Plan, Raced, TickRecord, Written
+from drumbeat.model.schedule import Schedule, StoredSchedule
+from drumbeat.model.triggers.every import every
+from drumbeat.ports.store import Store
+
+T = TypeVar("T")
+
+NOON = datetime(2030, 1, 1, 12, 0, tzinfo=UTC)
+MINUTE = timedelta(minutes=1)
+RACERS = 8
+
+ANNE = NodeId("anne:0000000000000001")
+BERT = NodeId("bert:0000000000000002")
+
+
+def after(seconds: float) -> datetime:
+    """So many seconds after noon."""
+    return NOON + timedelta(seconds=seconds)
+
+
+def spec(task: str = "send") -> JobSpec:
+    """A job of a task, in the default queue."""
+    return JobSpec(task)
+
+
+def wanted(
+    limit: int = 100, tasks: Sequence[str] = ("send",), queues: Sequence[str] = (DEFAULT_QUEUE,)
+) -> Wanted:
+    """What a worker asks for."""
+    return Wanted(tuple(queues), frozenset(tasks), limit)
+
+
+def lease(token: int, domain: str = "here", holder: NodeId = ANNE, name: str = SCHEDULER) -> Lease:
+    """A term of the scheduler election."""
+    return Lease(name, holder, domain, token, timedelta(seconds=10))
+
+
+def node(identity: NodeId = ANNE) -> Node:
+    """A worker."""
+    return Node(identity, frozenset({Role.WORKER}), "1.0", NOON, slots=8, queues=(DEFAULT_QUEUE,))
+
+
+def beat(identity: NodeId = ANNE, holds: Sequence[Hold] = (), lifetime: float = 15.0) -> Beat:
+    """A heartbeat of a worker, worth fifteen seconds."""
+    return Beat(node(identity), lifetime, tuple(holds))
+
+
+def schedule(name: str = "nightly", next_tick: datetime | None = NOON) -> StoredSchedule:
+    """A schedule that ticks every minute and is due at noon."""
+    cursor = NOON - MINUTE
+    definition = Schedule(name, every(minutes=1), JobSpec("send"))
+    return StoredSchedule(definition, 1, cursor, next_tick, cursor, cursor)
+
+
+def fire(name: str, tick_at: datetime) -> Fire:
+    """A tick that fires, with the job that it submits."""
+    return Fire(tick_at, JobSpec("send", schedule=name, tick_at=tick_at))
+
+
+def plan(before: StoredSchedule) -> Plan:
+    """The plan that fires a schedule's next tick and moves on by a minute."""
+    tick = before.next_tick
+    assert tick is not None, "only a schedule with a next tick can be planned"
+    return Plan(before, tick, tick + MINUTE, tick, (fire(before.name, tick),))
+
+
+def edited(before: StoredSchedule) -> StoredSchedule:
+    """The schedule after a person has changed it."""
+    return replace(before, version=before.version + 1, paused=True)
+
+
+async def lead(store: Store, token: int = 1) -> Epoch:
+    """The epoch of a leader."""
+    epoch = await store.fence.claim(lease(token))
+    assert isinstance(epoch, Epoch)
+    return epoch
+
+
+async def add(store: Store, *schedules: StoredSchedule) -> None:
+    """Put new schedules into a store."""
+    verdicts = await store.schedules.put([Edit(None, each) for each in schedules], NOON)
+    assert list(verdicts) == [Written(each.name) for each in schedules]
+
+
+async def found(store: Store, name: str = "nightly") -> StoredSchedule:
+    """The schedule as the store has it."""
+    (stored,) = (await store.schedules.get([name])).schedules
+    assert stored is not None, f"{name} exists"
+    return stored
+
+
+async def commit(store: Store, planned: Plan, epoch: Epoch) -> Committed | Raced:
+    """Commit one plan, a second after noon."""
+    (verdict,) = await store.schedules.commit([planned], epoch, after(1))
+    return verdict
+
+
+async def rows(store: Store, name: str = "nightly") -> Sequence[TickRecord]:
+    """The ledger of a schedule, latest tick first."""
+    return (await store.schedules.ticks(name, PageRequest())).items
+
+
+async def insert(store: Store, *specs: JobSpec, at: datetime = NOON) -> list[Job]:
+    """Create jobs, and make sure that they are new."""
+    verdicts = await store.jobs.insert(specs, at)
+    assert all(isinstance(verdict, Inserted) for verdict in verdicts), verdicts
+    return [verdict.job for verdict in verdicts]
+
+
+async def insert_one(store: Store, wish: JobSpec, at: datetime = NOON) -> Job:
+    """Create one job."""
+    (job,) = await insert(store, wish, at=at)
+    return job
+
+
+async def take(
+    store: Store, wish: Wanted | None = None, by: NodeId = ANNE, at: datetime = NOON
+) -> Sequence[Attempt]:
+    """Claim what there is."""
+    return (await store.jobs.take(wish or wanted(), by, at=at)).attempts
+
+
+async def take_one(store: Store, by: NodeId = ANNE, at: datetime = NOON) -> Attempt:
+    """Claim the one job that there is."""
+    (attempt,) = await take(store, by=by, at=at)
+    return attempt
+
+
+async def running(store: Store, wish: JobSpec | None = None) -> Attempt:
+    """Create a job and claim it."""
+    await insert_one(store, wish or spec())
+    return await take_one(store)
+
+
+async def settle(store: Store, settlement: Settlement, at: datetime = NOON) -> Settled | Superseded:
+    """Close one attempt."""
+    (verdict,) = await store.jobs.settle([settlement], at)
+    return verdict
+
+
+async def finish(store: Store, hold: Hold, at: datetime = NOON) -> None:
+    """Complete a job, and make sure of it."""
+    verdict = await settle(store, Settlement(hold, Change.COMPLETE), at)
+    assert isinstance(verdict, Settled), verdict
+
+
+async def job_of(store: Store, job_id: JobId) -> Job:
+    """The job as the store has it."""
+    (job,) = await store.jobs.get([job_id])
+    assert job is not None, f"job {job_id} exists"
+    return job
+
+
+async def all_jobs(store: Store) -> int:
+    """How many jobs there are."""
+    return len((await store.jobs.list(JobFilter(), PageRequest())).items)
+
+
+async def race(call: Callable[[int], Awaitable[T]], racers: int = RACERS) -> list[T]:
+    """Make so many calls at once, each with its number, and give their answers in that order."""
+    barrier = asyncio.Barrier(racers)
+
+    async def run(number: int) -> T:
+        await barrier.wait()
+        return await call(number)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(run(number)) for number in range(racers)]
+    return [task.result() for task in tasks]
+
+
+async def let_others_run() -> None:
+    """Return after every task that is ready has had its turn."""
+    turn = asyncio.Event()
+    asyncio.get_running_loop().call_soon(turn.set)
+    await turn.wait()
+
+
+async def repeat_until(done: asyncio.Task[Any], act: Callable[[], Awaitable[object]]) -> None:
+    """Act again and again until a task is done: a hint may be missed before its hearer listens."""
+    while not done.done():
+        await act()
+        await let_others_run()

@@ -1,0 +1,228 @@
+"""The cases of leases: one term at a time, and each with a higher token."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from drumbeat.model.lease import Lease
+from drumbeat.ports.coordinator import Coordinator
+from drumbeat.testing.conformance.builders import ANNE, BERT, let_others_run, race, repeat_until
+from drumbeat.testing.conformance.traits import CoordinatorTraits
+
+
+async def acquired(
+    coordinator: Coordinator, traits: CoordinatorTraits, name: str = "scheduler"
+) -> Lease:
+    lease = await coordinator.leases.acquire(name, ANNE, traits.ttl)
+    assert lease is not None, f"{name} is vacant"
+    return lease
+
+
+async def pass_half_a_term(traits: CoordinatorTraits) -> None:
+    await traits.pass_time(traits.ttl / 2)
+
+
+async def let_expire(traits: CoordinatorTraits) -> None:
+    await traits.pass_time(traits.expires_within)
+
+
+async def come_and_go(coordinator: Coordinator, traits: CoordinatorTraits) -> None:
+    lease = await coordinator.leases.acquire("scheduler", ANNE, traits.ttl)
+    if lease is not None:
+        await coordinator.leases.release(lease)
+
+
+async def win(coordinator: Coordinator, traits: CoordinatorTraits) -> Lease:
+    """Wait for vacancies until one can be taken, as a follower does."""
+    async for _ in coordinator.leases.vacancies("scheduler"):
+        lease = await coordinator.leases.acquire("scheduler", BERT, traits.ttl)
+        if lease is not None:
+            return lease
+    raise AssertionError("the hints have ended")
+
+
+class LeaseConformance:
+    """A name has one holder at a time, for as long as it renews."""
+
+    async def test_a_vacant_name_is_acquired(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        assert await coordinator.leases.current("scheduler") is None
+        lease = await acquired(coordinator, traits)
+        assert (lease.name, lease.holder, lease.ttl) == ("scheduler", ANNE, traits.ttl)
+        assert lease.domain
+        assert await coordinator.leases.current("scheduler") == lease
+
+    async def test_a_held_name_is_refused(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        lease = await acquired(coordinator, traits)
+        assert await coordinator.leases.acquire("scheduler", BERT, traits.ttl) is None
+        assert await coordinator.leases.current("scheduler") == lease
+
+    async def test_a_name_is_refused_to_its_own_holder_too(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        lease = await acquired(coordinator, traits)
+        assert await coordinator.leases.acquire("scheduler", ANNE, traits.ttl) is None
+        assert await coordinator.leases.renew(lease) == lease
+
+    async def test_names_are_held_one_by_one(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        await acquired(coordinator, traits, "scheduler/0")
+        other = await coordinator.leases.acquire("scheduler/1", BERT, traits.ttl)
+        assert other is not None
+        assert await coordinator.leases.release(other)
+        assert await coordinator.leases.current("scheduler/0") is not None
+        assert await coordinator.leases.current("scheduler") is None
+
+    async def test_a_lease_lives_on_while_it_is_renewed(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        lease = await acquired(coordinator, traits)
+        for _ in range(4):
+            await pass_half_a_term(traits)
+            assert await coordinator.leases.renew(lease) == lease
+        assert await coordinator.leases.acquire("scheduler", BERT, traits.ttl) is None
+
+    async def test_a_lease_that_is_not_renewed_ends(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        await acquired(coordinator, traits)
+        await let_expire(traits)
+        assert await coordinator.leases.current("scheduler") is None
+        lease = await coordinator.leases.acquire("scheduler", BERT, traits.ttl)
+        assert lease is not None
+        assert lease.holder == BERT
+
+    async def test_an_expired_lease_cannot_be_renewed_even_if_nobody_took_its_place(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        lease = await acquired(coordinator, traits)
+        await let_expire(traits)
+        assert await coordinator.leases.renew(lease) is None
+        assert await coordinator.leases.current("scheduler") is None
+
+    async def test_a_replaced_lease_cannot_be_renewed(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        old = await acquired(coordinator, traits)
+        await let_expire(traits)
+        new = await coordinator.leases.acquire("scheduler", BERT, traits.ttl)
+        assert await coordinator.leases.renew(old) is None
+        assert await coordinator.leases.current("scheduler") == new
+
+    async def test_a_lease_is_not_renewed_by_a_later_term_of_the_same_holder(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        old = await acquired(coordinator, traits)
+        assert await coordinator.leases.release(old)
+        new = await acquired(coordinator, traits)
+        assert await coordinator.leases.renew(old) is None
+        assert await coordinator.leases.renew(new) == new
+
+    async def test_a_lease_is_not_renewed_for_another_holder(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        lease = await acquired(coordinator, traits)
+        assert await coordinator.leases.renew(replace(lease, holder=BERT)) is None
+        assert await coordinator.leases.renew(replace(lease, token=lease.token + 1)) is None
+
+    async def test_a_released_name_is_vacant_at_once(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        lease = await acquired(coordinator, traits)
+        assert await coordinator.leases.release(lease)
+        assert await coordinator.leases.current("scheduler") is None
+        assert await coordinator.leases.renew(lease) is None
+        assert await coordinator.leases.acquire("scheduler", BERT, traits.ttl) is not None
+
+    async def test_the_release_of_an_old_term_touches_nothing(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        old = await acquired(coordinator, traits)
+        assert await coordinator.leases.release(old)
+        assert not await coordinator.leases.release(old)
+        new = await acquired(coordinator, traits)
+        assert not await coordinator.leases.release(old)
+        assert await coordinator.leases.current("scheduler") == new
+        assert await coordinator.leases.renew(new) == new
+
+    async def test_the_release_of_an_expired_term_touches_nothing(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        old = await acquired(coordinator, traits)
+        await let_expire(traits)
+        assert not await coordinator.leases.release(old)
+        new = await coordinator.leases.acquire("scheduler", BERT, traits.ttl)
+        assert not await coordinator.leases.release(old)
+        assert await coordinator.leases.current("scheduler") == new
+
+    async def test_tokens_rise_over_all_terms_of_a_name(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        tokens: list[int] = []
+        for released in (True, False, True, False):
+            lease = await acquired(coordinator, traits)
+            tokens.append(lease.token)
+            if released:
+                await coordinator.leases.release(lease)
+            else:
+                await let_expire(traits)
+        assert tokens == sorted(set(tokens))
+
+    async def test_all_terms_are_of_one_domain(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        async with traits.another() as other:
+            first = await acquired(coordinator, traits, "a")
+            second = await acquired(other, traits, "b")
+        assert first.domain == second.domain
+
+    async def test_a_name_wanted_at_once_by_many_goes_to_one(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        async with traits.another() as other:
+            leases = await race(
+                lambda number: (coordinator, other)[number % 2].leases.acquire(
+                    "scheduler", (ANNE, BERT)[number % 2], traits.ttl
+                )
+            )
+            granted = [lease for lease in leases if lease is not None]
+            assert len(granted) == 1
+            assert await other.leases.current("scheduler") == granted[0]
+
+
+class VacancyConformance:
+    """Who waits for a name is woken when it may be vacant."""
+
+    async def test_those_who_wait_are_woken_by_a_release(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        lease = await acquired(coordinator, traits)
+        async with (
+            asyncio.timeout(traits.patience),
+            traits.another() as other,
+            asyncio.TaskGroup() as group,
+        ):
+            campaign = group.create_task(win(other, traits))
+            await let_others_run()
+            await coordinator.leases.release(lease)
+            await repeat_until(campaign, lambda: come_and_go(coordinator, traits))
+        assert campaign.result().token > lease.token
+
+    async def test_those_who_wait_are_woken_when_a_term_runs_out(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        lease = await acquired(coordinator, traits)
+        async with (
+            asyncio.timeout(traits.patience),
+            traits.another() as other,
+            asyncio.TaskGroup() as group,
+        ):
+            campaign = group.create_task(win(other, traits))
+            await let_others_run()
+            await let_expire(traits)
+        assert campaign.result().token > lease.token

@@ -1,0 +1,83 @@
+"""The store's suite: the cases of all its roles."""
+
+from __future__ import annotations
+
+from drumbeat.ports.store import Store
+from drumbeat.testing.conformance.cancelling import CancelConformance, ReopenConformance
+from drumbeat.testing.conformance.claiming import TakeConformance
+from drumbeat.testing.conformance.commits import CommitConformance, StaleEpochConformance
+from drumbeat.testing.conformance.due import DueConformance
+from drumbeat.testing.conformance.fence import FenceConformance
+from drumbeat.testing.conformance.hints import HintConformance
+from drumbeat.testing.conformance.inserting import (
+    DedupeConformance,
+    InsertConformance,
+    PromoteConformance,
+    StaleConformance,
+)
+from drumbeat.testing.conformance.ledger import BackfillConformance, TickPagesConformance
+from drumbeat.testing.conformance.limiting import LimitConformance, RateConformance
+from drumbeat.testing.conformance.nodes import LostConformance, NodeConformance
+from drumbeat.testing.conformance.racing import RacedConformance
+from drumbeat.testing.conformance.reading import CountsConformance, JobListConformance
+from drumbeat.testing.conformance.retention import RetentionConformance
+from drumbeat.testing.conformance.schedules import ScheduleConformance, ScheduleListConformance
+from drumbeat.testing.conformance.settling import (
+    AttemptsConformance,
+    HoldConformance,
+    SettleConformance,
+)
+
+
+class JobStoreConformance(
+    InsertConformance,
+    DedupeConformance,
+    PromoteConformance,
+    StaleConformance,
+    TakeConformance,
+    LimitConformance,
+    RateConformance,
+    SettleConformance,
+    HoldConformance,
+    AttemptsConformance,
+    CancelConformance,
+    ReopenConformance,
+    JobListConformance,
+    CountsConformance,
+):
+    """Jobs, and the holds on them."""
+
+
+class ScheduleStoreConformance(
+    ScheduleConformance,
+    ScheduleListConformance,
+    DueConformance,
+    CommitConformance,
+    StaleEpochConformance,
+    RacedConformance,
+    BackfillConformance,
+    TickPagesConformance,
+):
+    """Schedules, their cursors and the ledger of their ticks."""
+
+
+class StoreConformance(
+    FenceConformance,
+    ScheduleStoreConformance,
+    JobStoreConformance,
+    NodeConformance,
+    LostConformance,
+    RetentionConformance,
+    HintConformance,
+):
+    """All roles of a store, on one truth."""
+
+    async def test_the_store_tells_its_time_in_utc(self, store: Store) -> None:
+        now = await store.now()
+        offset = now.utcoffset()
+        assert offset is not None
+        assert not offset
+
+    async def test_opening_again_does_nothing(self, store: Store) -> None:
+        await store.open()
+        assert (await store.now()).tzinfo is not None

@@ -1,0 +1,61 @@
+"""Broken coordinators."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from itertools import count
+
+from drumbeat.coordinators.memory import MemoryCoordinator, MemoryLeases
+from drumbeat.model.ids import NodeId
+from drumbeat.model.lease import Lease
+from drumbeat.ports.clock import Clock
+
+
+class RenewByHolderOnly(MemoryLeases):
+    """Takes "I am somewhere in the row" for "this is my term"."""
+
+    def _same(self, held: Lease, lease: Lease) -> bool:
+        return held.holder == lease.holder
+
+
+class DeadlineFromTheReply(MemoryLeases):
+    """Counts the TTL from whenever a renewal arrives, however late that is."""
+
+    async def renew(self, lease: Lease) -> Lease | None:
+        term = self._terms.get(lease.name)
+        if term is None or not self._same(term.lease, lease):
+            return None
+        self._terms[lease.name] = self._term(lease)
+        return lease
+
+
+class ReleaseByNameOnly(MemoryLeases):
+    """Deletes the key, whoever's it is by now."""
+
+    async def release(self, lease: Lease) -> bool:
+        return self._terms.pop(lease.name, None) is not None
+
+
+class AcquireIsReentrant(MemoryLeases):
+    """Grants a name again to the one who holds it, under the old token."""
+
+    async def acquire(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
+        held = await self.current(name)
+        if held is not None and held.holder == candidate:
+            return held
+        return await super().acquire(name, candidate, ttl)
+
+
+class TokenPerHolder(MemoryLeases):
+    """Hands a fresh row, and so a fresh count, to every new term."""
+
+    async def acquire(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
+        self._tokens = count(1)
+        return await super().acquire(name, candidate, ttl)
+
+
+def coordinator_with(leases: type[MemoryLeases], clock: Clock) -> MemoryCoordinator:
+    """A memory coordinator with other leases."""
+    coordinator = MemoryCoordinator(clock, domain="broken")
+    coordinator.leases = leases(clock, "broken")
+    return coordinator

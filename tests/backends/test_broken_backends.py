@@ -1,0 +1,229 @@
+"""The suites bite: broken backends fail the cases named for them, and the right ones pass those."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from inspect import signature
+from itertools import count
+
+import pytest
+
+from drumbeat.coordinators.memory import MemoryCoordinator, MemoryLeases
+from drumbeat.model.ids import JobId
+from drumbeat.model.job import DEFAULT_QUEUE, Change, Ticket
+from drumbeat.ports.coordinator import Coordinator
+from drumbeat.ports.queue import Queue
+from drumbeat.ports.store import Store, Topic
+from drumbeat.queues.memory import MemoryQueue
+from drumbeat.queues.stored import StoredQueue
+from drumbeat.stores.memory import MemoryStore
+from drumbeat.stores.memory.fence import MemoryFence
+from drumbeat.stores.memory.jobs import MemoryJobs
+from drumbeat.stores.memory.schedules import MemorySchedules
+from drumbeat.stores.memory.table import JobTable
+from drumbeat.testing.conformance import (
+    CoordinatorConformance,
+    CoordinatorTraits,
+    QueueTraits,
+    StoreConformance,
+    StoreTraits,
+    TicketQueueConformance,
+)
+from drumbeat.testing.conformance.builders import insert, spec
+
+from .broken.coordinators import (
+    AcquireIsReentrant,
+    DeadlineFromTheReply,
+    ReleaseByNameOnly,
+    RenewByHolderOnly,
+    TokenPerHolder,
+    coordinator_with,
+)
+from .broken.queues import AcknowledgesForAnyone, AcknowledgesOnReceipt, DeafWhileNobodyWaits
+from .broken.stores import (
+    AnyEpochWrites,
+    ClaimWithoutCompareAndSet,
+    ComparesOnlyTheVersion,
+    CursorAfterJobs,
+    DedupeWithoutUniqueness,
+    FenceAcceptsEqualTokens,
+    FenceByAttempt,
+    FenceForgetsDomains,
+    ForgetsCancellation,
+    GiveBackCounts,
+    SettleByIdOnly,
+    store_with,
+)
+from .hand_clock import HandClock
+
+Case = Callable[..., Awaitable[None]]
+TTL = timedelta(seconds=10)
+stores, coordinators, queues = StoreConformance, CoordinatorConformance, TicketQueueConformance
+
+StorePart = type[JobTable] | type[MemoryJobs] | type[MemorySchedules] | type[MemoryFence]
+
+BROKEN_STORES: dict[StorePart, Sequence[Case]] = {
+    SettleByIdOnly: [
+        stores.test_a_late_settlement_of_a_reaped_attempt_is_refused,
+        stores.test_an_old_hold_is_refused_even_if_the_attempt_has_the_same_number,
+        stores.test_a_node_that_wakes_up_is_told_what_it_lost,
+    ],
+    FenceByAttempt: [
+        stores.test_an_old_hold_is_refused_even_if_the_attempt_has_the_same_number,
+        stores.test_an_old_hold_is_refused_after_the_attempts_were_counted_anew,
+        stores.test_the_fence_rises_with_every_claim,
+    ],
+    CursorAfterJobs: [
+        stores.test_a_plan_committed_at_once_by_many_leaders_of_one_epoch_is_written_once,
+        stores.test_an_edit_and_a_commit_at_once_happen_in_one_of_two_orders,
+    ],
+    ComparesOnlyTheVersion: [
+        stores.test_a_plan_cannot_be_committed_twice,
+        stores.test_a_new_leader_cannot_commit_the_old_ones_plan_again,
+        stores.test_a_plan_committed_at_once_by_many_leaders_of_one_epoch_is_written_once,
+    ],
+    AnyEpochWrites: [
+        stores.test_a_leader_of_an_earlier_epoch_is_refused_and_writes_nothing,
+        stores.test_an_epoch_that_nobody_claimed_is_refused,
+    ],
+    ClaimWithoutCompareAndSet: [
+        stores.test_jobs_claimed_at_once_by_many_workers_go_to_one_each,
+        stores.test_a_limit_holds_against_many_workers_at_once,
+    ],
+    DedupeWithoutUniqueness: [
+        stores.test_one_key_inserted_at_once_by_many_creates_one_job,
+        stores.test_the_second_of_two_equal_keys_in_one_batch_creates_nothing,
+    ],
+    FenceAcceptsEqualTokens: [
+        stores.test_the_same_lease_cannot_claim_twice,
+        stores.test_one_lease_claimed_at_once_by_many_becomes_one_epoch,
+    ],
+    FenceForgetsDomains: [stores.test_a_sleeper_from_an_old_domain_stays_refused],
+    GiveBackCounts: [
+        stores.test_a_job_given_back_is_queued_at_once_and_does_not_count,
+        stores.test_a_snooze_waits_for_its_delay_and_does_not_count,
+    ],
+    ForgetsCancellation: [stores.test_a_job_that_is_to_be_cancelled_does_not_wait_again],
+}
+
+BROKEN_LEASES: dict[type[MemoryLeases], Sequence[Case]] = {
+    RenewByHolderOnly: [
+        coordinators.test_a_lease_is_not_renewed_by_a_later_term_of_the_same_holder,
+        coordinators.test_a_lease_is_not_renewed_for_another_holder,
+    ],
+    DeadlineFromTheReply: [
+        coordinators.test_an_expired_lease_cannot_be_renewed_even_if_nobody_took_its_place,
+    ],
+    ReleaseByNameOnly: [
+        coordinators.test_the_release_of_an_old_term_touches_nothing,
+        coordinators.test_the_release_of_an_expired_term_touches_nothing,
+    ],
+    AcquireIsReentrant: [coordinators.test_a_name_is_refused_to_its_own_holder_too],
+    TokenPerHolder: [coordinators.test_tokens_rise_over_all_terms_of_a_name],
+}
+
+BROKEN_QUEUES: dict[type[MemoryQueue | StoredQueue], Sequence[Case]] = {
+    AcknowledgesOnReceipt: [
+        queues.test_a_ticket_that_was_not_acknowledged_is_brought_again,
+        queues.test_no_more_than_the_limit_are_reclaimed,
+    ],
+    AcknowledgesForAnyone: [
+        queues.test_a_late_acknowledgement_does_not_touch_anothers_delivery,
+    ],
+    DeafWhileNobodyWaits: [
+        queues.test_what_comes_while_nobody_waits_is_not_lost,
+        queues.test_what_comes_between_two_calls_is_not_lost,
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("part", "case"), [(part, case) for part, cases in BROKEN_STORES.items() for case in cases]
+)
+async def test_a_broken_store_fails_the_case_named_for_it(part: StorePart, case: Case) -> None:
+    await fails(case, store_bench(store_with(part, HandClock())))
+    await run(case, store_bench(MemoryStore(HandClock())))
+
+
+@pytest.mark.parametrize(
+    ("leases", "case"), [(part, case) for part, cases in BROKEN_LEASES.items() for case in cases]
+)
+async def test_a_broken_coordinator_fails_the_case_named_for_it(
+    leases: type[MemoryLeases], case: Case
+) -> None:
+    clock = HandClock()
+    await fails(case, coordinator_bench(coordinator_with(leases, clock), clock))
+    await run(case, coordinator_bench(MemoryCoordinator(clock, domain="right"), clock))
+
+
+@pytest.mark.parametrize(
+    ("kind", "case"), [(part, case) for part, cases in BROKEN_QUEUES.items() for case in cases]
+)
+async def test_a_broken_queue_fails_the_case_named_for_it(
+    kind: type[MemoryQueue | StoredQueue], case: Case
+) -> None:
+    right = MemoryQueue if issubclass(kind, MemoryQueue) else StoredQueue
+    await fails(case, await queue_bench(kind, patience=0.05))
+    await run(case, await queue_bench(right))
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The fixtures of a case, by name."""
+
+    suite: type[StoreConformance | CoordinatorConformance | TicketQueueConformance]
+    fixtures: dict[str, object]
+
+
+async def run(case: Case, bench: Bench) -> None:
+    """Run a case as pytest would."""
+    wanted = [name for name in signature(case).parameters if name != "self"]
+    await case(bench.suite(), **{name: bench.fixtures[name] for name in wanted})
+
+
+async def fails(case: Case, bench: Bench) -> None:
+    """Make sure that a case fails, and by its own judgement: not by an accident of its backend."""
+    judged = (AssertionError, pytest.fail.Exception, TimeoutError)
+    with pytest.raises(judged):
+        await run(case, bench)
+
+
+def store_bench(store: Store) -> Bench:
+    @asynccontextmanager
+    async def another() -> AsyncGenerator[Store]:
+        yield store
+
+    traits = StoreTraits(another)
+    return Bench(stores, {"store": store, "traits": traits, "change": Change.RETRY})
+
+
+def coordinator_bench(coordinator: Coordinator, clock: HandClock) -> Bench:
+    @asynccontextmanager
+    async def another() -> AsyncGenerator[Coordinator]:
+        yield coordinator
+
+    traits = CoordinatorTraits(another, clock.advance, ttl=TTL, expires_within=TTL)
+    return Bench(coordinators, {"coordinator": coordinator, "traits": traits})
+
+
+async def queue_bench(kind: type[MemoryQueue | StoredQueue], patience: float = 10.0) -> Bench:
+    clock = HandClock()
+    store = MemoryStore(clock)
+    numbers = count(1)
+    queue: Queue
+    if issubclass(kind, MemoryQueue):
+        queue = kind(clock)
+    else:
+        queue = kind(lambda wake: store.subscribe(Topic.JOBS, wake))
+    await queue.open()
+
+    async def hint() -> None:
+        await insert(store, spec())
+        await queue.publish([Ticket(JobId(next(numbers)), DEFAULT_QUEUE)])
+
+    return Bench(
+        queues, {"queue": queue, "traits": QueueTraits(clock.advance, hint, patience=patience)}
+    )
