@@ -1,0 +1,287 @@
+"""Drumbeat: the facade. It registers, and hands everything else on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, Self, TypeVar, Unpack
+
+from drumbeat.config import Config, Settings
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.decorators import Decorator, TaskDecorator
+from drumbeat.engine.handle import Task, TaskSettings
+from drumbeat.engine.jobs import Jobs
+from drumbeat.engine.lock import Lock
+from drumbeat.engine.node import RunningNode
+from drumbeat.engine.portal import Portal
+from drumbeat.engine.registry import Registry
+from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.engine.scheduled import (
+    Arguments,
+    PolicySettings,
+    ScheduledTask,
+    ScheduleOptions,
+    schedule_of,
+)
+from drumbeat.engine.schedules import Schedules
+from drumbeat.engine.signals import stop_on_signals
+from drumbeat.engine.standing import Standing
+from drumbeat.engine.submission import Submissions
+from drumbeat.engine.submitter import Submitter
+from drumbeat.engine.task import TaskDefinition, TaskOptions, define
+from drumbeat.model.duration import parse_duration
+from drumbeat.model.errors import ConfigurationError, DuplicateSchedule, NotRunning
+from drumbeat.model.events import Event
+from drumbeat.model.ids import NodeId, node_id
+from drumbeat.model.node import NodeRecord, Role
+from drumbeat.model.schedule import Schedule
+from drumbeat.model.trigger import Trigger
+from drumbeat.ports.coordinator import Configuration, Coordinator
+from drumbeat.ports.queue import Queue
+from drumbeat.ports.runtime import Runtime
+from drumbeat.ports.store import Store
+from drumbeat.rules.leading import LeaseTimings
+from drumbeat.telemetry.logs import log_events
+from drumbeat.wiring import Addresses, Plant, build_node, connect
+
+Listening = TypeVar("Listening", bound=Callable[..., Any])
+
+ROLES = (Role.SCHEDULER, Role.WORKER)
+
+
+class Drumbeat:
+    """An app: its tasks and schedules, and the store that keeps them.
+
+    ```python
+    app = Drumbeat("memory://")
+
+    @app.task
+    async def greet(name: str) -> str:
+        return f"Hello, {name}"
+    ```
+    Settings are given by name; `drumbeat.config.Config` says what each means.
+    """
+
+    def __init__(
+        self,
+        store: str | Store,
+        *,
+        coordinator: str | Coordinator | None = None,
+        queue: str | Queue | None = None,
+        runtime: Runtime | None = None,
+        **settings: Unpack[Settings],
+    ) -> None:
+        self.settings = Config(**settings)
+        self._runtime = runtime or SystemRuntime()
+        self._bus = Bus(self._runtime.clock)
+        self._registry = Registry()
+        self._declared: dict[str, Schedule] = {}
+        self._backends = connect(Addresses(store, coordinator, queue), self.settings, self._runtime)
+        self._portal = Portal()
+        self._submitter = Submitter(self._backends.store.jobs, self._backends.queue, self._bus)
+        self._submissions = Submissions(self._submitter, self._portal)
+        self._node: RunningNode | None = None
+        self.id: NodeId = self._new_id()
+        """This process's identity in the fleet; new at every start."""
+        self.task = TaskDecorator(self._register_task)
+        """Registers a task: `@app.task`, or `@app.task(queue="mail", timeout=30)`."""
+        log_events(self._bus.on, self.settings.instance_id)
+
+    @property
+    def jobs(self) -> Jobs:
+        """Jobs at run time: submit, get, list, cancel, retry, wait."""
+        return Jobs(self._backends.store, self._submitter, self._registry, self._runtime.clock)
+
+    @property
+    def schedules(self) -> Schedules:
+        """Schedules at run time: put, get, list, pause, trigger, skip, backfill, preview."""
+        return Schedules(self._backends.store.schedules, self._submitter, self._registry, self._bus)
+
+    @property
+    def leadership(self) -> Standing:
+        """Who leads, and what to do when that changes."""
+        return Standing(
+            lambda: self._node.leadership if self._node else None,
+            self._backends.coordinator,
+            self._bus,
+        )
+
+    @property
+    def config(self) -> Configuration:
+        """Small values that the fleet shares: get, put, compare-and-set, watch."""
+        return self._backends.coordinator.configuration
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        """The names of the tasks that are registered here."""
+        return self._registry.names
+
+    async def nodes(self) -> Sequence[NodeRecord]:
+        """The nodes of the fleet, as the store has them."""
+        return await self._backends.store.nodes.list()
+
+    def scheduled(
+        self,
+        when: Trigger | str,
+        *,
+        name: str | None = None,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        process: bool = False,
+        **options: Unpack[PolicySettings],
+    ) -> Decorator:
+        """Register a task and declare a schedule for it, both under one name.
+
+        Takes the policies of the schedule and the options of the task.
+        """
+        sorted_options = ScheduleOptions.sort(options)
+
+        def decorate(handler: Callable[..., Any]) -> Task[..., Any]:
+            definition = define(handler, name, TaskOptions.of(sorted_options.task), process=process)
+            arguments = Arguments(args, kwargs or {})
+            schedule = schedule_of(definition.name, when, definition, sorted_options, arguments)
+            return self._register(definition, schedule)
+
+        return Decorator(decorate)
+
+    def schedule(
+        self,
+        task: Task[..., Any],
+        when: Trigger | str,
+        *,
+        name: str | None = None,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        **options: Unpack[PolicySettings],
+    ) -> Schedule:
+        """Declare a schedule for a task that is registered; a task may have several."""
+        definition = self._registry.get(task.name)
+        sorted_options = ScheduleOptions.sort(options)
+        definition = replace(definition, options=replace(definition.options, **sorted_options.task))
+        schedule = schedule_of(
+            name or task.name, when, definition, sorted_options, Arguments(args, kwargs or {})
+        )
+        self._declare(schedule)
+        return schedule
+
+    def register(self, task: ScheduledTask) -> Task[[], Any]:
+        """Register a scheduled task in the class style."""
+        for attribute in ("name", "schedule"):
+            if not getattr(task, attribute, None):
+                raise ConfigurationError(
+                    f"{type(task).__name__} needs a class attribute {attribute!r}"
+                )
+        options = ScheduleOptions.sort(task.options)
+        definition = define(task.execute, task.name, TaskOptions.of(options.task))
+        return self._register(
+            definition, schedule_of(task.name, task.schedule, definition, options)
+        )
+
+    def on(self, kind: type[Event]) -> Callable[[Listening], Listening]:
+        """Call a function for each event of a kind; `Event` stands for all. A decorator."""
+
+        def listen(listener: Listening) -> Listening:
+            self._bus.on(kind, listener)
+            return listener
+
+        return listen
+
+    def lock(self, name: str, *, ttl: float | str = 30.0, wait: float | str = 0.0) -> Lock:
+        """A lock of the whole fleet: `async with app.lock("name") as lock:`.
+
+        Waits so long for another holder, then raises `LockHeld`. `lock.token` is its fencing token.
+        """
+        timings = LeaseTimings.for_ttl(parse_duration(ttl).total_seconds())
+        patience = parse_duration(wait).total_seconds()
+        leases = self._backends.coordinator.leases
+        return Lock(name, self.id, timings, patience, leases, self._runtime, self._bus)
+
+    async def start(self, roles: Iterable[Role | str] = ROLES) -> None:
+        """Start this process as a node of the fleet, and return once it runs."""
+        if self._node is not None:
+            raise NotRunning("the app is running already; stop it before starting it again")
+        chosen = _roles(roles)
+        self.id = self._new_id()
+        await self._backends.open()
+        await self.schedules.declare(tuple(self._declared.values()))
+        plant = Plant(self._backends, self.settings, self._registry, self._runtime, self._bus)
+        node = build_node(plant, self.id, chosen)
+        await node.start()
+        self._portal.open()
+        self._node = node
+
+    async def stop(self, grace: float | None = None) -> None:
+        """Drain and stop: running jobs get so many seconds to finish (None: as the settings say).
+
+        `math.inf` waits for them without limit.
+        """
+        node, self._node = self._node, None
+        if node is None:
+            return
+        self._portal.close()
+        await node.stop(self.settings.seconds("grace") if grace is None else grace)
+        await self._submitter.close()
+        await self._backends.close()
+
+    @asynccontextmanager
+    async def running(self, roles: Iterable[Role | str] = ROLES) -> AsyncGenerator[Self]:
+        """Run as a node for as long as the body takes: for the lifespan of a web app."""
+        await self.start(roles)
+        try:
+            yield self
+        finally:
+            await self.stop()
+
+    def run(self, roles: Iterable[Role | str] = ROLES) -> None:
+        """Run as a node until a signal stops it."""
+        asyncio.run(self._run(roles))
+
+    async def wait_until_idle(self, timeout: float | None = None) -> None:
+        """Return when no job is pending, queued or running, anywhere in the fleet."""
+        await self.jobs.wait_until_idle(timeout)
+
+    async def _run(self, roles: Iterable[Role | str]) -> None:
+        await self.start(roles)
+        assert self._node is not None
+        await stop_on_signals(self._node, self.stop, self.settings.seconds("grace"))
+
+    def _register_task(
+        self,
+        handler: Callable[..., Any],
+        name: str | None,
+        settings: TaskSettings,
+        *,
+        process: bool,
+    ) -> Task[..., Any]:
+        options = TaskOptions.of(settings)
+        return self._register(define(handler, name, options, process=process), None)
+
+    def _register(self, definition: TaskDefinition, schedule: Schedule | None) -> Task[..., Any]:
+        # Whatever can be wrong is found before anything is kept: nothing is half registered.
+        if schedule is not None and schedule.name in self._declared:
+            raise DuplicateSchedule(schedule.name)
+        self._registry.add(definition)
+        if schedule is not None:
+            self._declare(schedule)
+        return Task(definition, self._submissions)
+
+    def _declare(self, schedule: Schedule) -> None:
+        if schedule.name in self._declared:
+            raise DuplicateSchedule(schedule.name)
+        self._declared[schedule.name] = schedule
+
+    def _new_id(self) -> NodeId:
+        return node_id(self.settings.instance_id, self._runtime.random.getrandbits(64))
+
+
+def _roles(roles: Iterable[Role | str]) -> frozenset[Role]:
+    try:
+        chosen = frozenset(Role(role) for role in roles)
+    except ValueError as error:
+        allowed = ", ".join(Role)
+        raise ConfigurationError(f"{error}; roles are {allowed}") from None
+    if not chosen:
+        raise ConfigurationError(f"a node needs at least one role of {', '.join(Role)}")
+    return chosen

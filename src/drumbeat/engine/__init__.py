@@ -1,0 +1,1 @@
+"""The engine: services, each one loop around one pass."""

@@ -1,0 +1,112 @@
+"""The bus: the one place through which every event passes."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeAlias, TypeVar, cast
+
+from drumbeat.engine.patience import is_told_to_end
+from drumbeat.engine.signal import Signal
+from drumbeat.model.events import Event, ListenerFailed
+from drumbeat.ports.clock import Clock
+
+E = TypeVar("E", bound=Event)
+Listener: TypeAlias = Callable[[E], Awaitable[None] | None]
+
+Subscription: TypeAlias = tuple[Listener[Any], Callable[[], bool] | None]
+
+LONGEST_BACKLOG = 10_000
+ESCAPES = (Exception, asyncio.CancelledError, SystemExit)
+"""What a listener may raise without harm."""
+
+
+class Bus:
+    """Tells listeners what happened, in order. A listener that fails stops nothing.
+
+    Plain listeners are called at once and must be quick; listeners that are coroutines run one
+    after the other beside the engine. When those fall behind by more than the backlog allows, the
+    oldest events are dropped for them, since memory must stay bounded.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._listeners: dict[type[Event], list[Subscription]] = {}
+        self._everything: list[Subscription] = []
+        self._backlog: deque[tuple[Event, Awaitable[None]]] = deque()
+        self._signal = Signal(clock)
+        self.dropped = 0
+
+    def on(
+        self, kind: type[E], listener: Listener[E], when: Callable[[], bool] | None = None
+    ) -> Callable[[], None]:
+        """Call the listener for each event of the kind (`Event`: of all kinds).
+
+        `when` says whether the listener cares at all at the moment. Returns the call that ends it.
+        """
+        listeners = (
+            self._everything
+            if cast("type[Event]", kind) is Event
+            else self._listeners.setdefault(kind, [])
+        )
+        subscription = (listener, when)
+        listeners.append(subscription)
+        return lambda: listeners.remove(subscription) if subscription in listeners else None
+
+    def hears(self, kind: type[Event]) -> bool:
+        """Whether anybody cares: lets hot paths leave out events that nobody would hear."""
+        if self._everything:
+            return True
+        for _, when in self._listeners.get(kind, ()):  # noqa: SIM110 - twice as fast as any()
+            if when is None or when():
+                return True
+        return False
+
+    def emit(self, event: Event) -> None:
+        """Tell everybody who listens."""
+        listeners = self._listeners.get(type(event))
+        if listeners:
+            self._tell(event, listeners)
+        if self._everything:
+            self._tell(event, self._everything)
+
+    def _tell(self, event: Event, listeners: Sequence[Subscription]) -> None:
+        for listener, _ in tuple(listeners):
+            try:
+                answer = listener(event)
+            except ESCAPES as error:  # whatever a listener does, the engine goes on
+                self._report(event, error)
+            else:
+                if answer is not None and inspect.isawaitable(answer):
+                    self._put_off(event, answer)
+
+    async def run(self) -> None:
+        """Run the listeners that are coroutines, one after the other, for ever."""
+        while True:
+            await self._signal.wait()
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Run the listeners that wait to be run."""
+        while self._backlog:
+            event, answer = self._backlog.popleft()
+            try:
+                await answer
+            except ESCAPES as error:
+                if is_told_to_end(error):
+                    raise
+                self._report(event, error)
+
+    def _put_off(self, event: Event, answer: Awaitable[None]) -> None:
+        if len(self._backlog) >= LONGEST_BACKLOG:
+            _, dropped = self._backlog.popleft()
+            if inspect.iscoroutine(dropped):
+                dropped.close()
+            self.dropped += 1
+        self._backlog.append((event, answer))
+        self._signal.set()
+
+    def _report(self, event: Event, error: BaseException) -> None:
+        if not isinstance(event, ListenerFailed):  # a failing listener of failures tells nobody
+            self.emit(ListenerFailed(event, error))

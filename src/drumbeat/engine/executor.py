@@ -1,0 +1,110 @@
+"""The executor: runs a handler and says how it ended. Whatever happens in it becomes a value."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.codec import Unstorable, encode_result
+from drumbeat.engine.processes import Processes
+from drumbeat.engine.run import Run
+from drumbeat.engine.task import Place
+from drumbeat.engine.threads import Threads
+from drumbeat.model.ending import Ending, Raised, Returned, Snoozed, Stopped
+from drumbeat.model.errors import Cancel, InvalidArguments, Snooze
+from drumbeat.model.events import AttemptOverran, ResultDropped
+
+NOTHING = Returned()
+OUR_FILES = frozenset(
+    str(Path(__file__).with_name(name)) for name in ("executor.py", "child.py", "threads.py")
+)
+
+
+class Executor:
+    """Runs handlers: on the loop, in threads, or in processes."""
+
+    def __init__(self, bus: Bus, processes: int) -> None:
+        self._bus = bus
+        self._threads = Threads()
+        self._processes = Processes(processes, self._threads)
+
+    async def execute(self, run: Run) -> Ending:
+        """Run the handler until it ends, or until the run is interrupted."""
+        run.begin()
+        try:
+            if run.definition.place is Place.PROCESS:
+                answer = await self._processes.call(run)
+                ending = self._drop(run, answer) if isinstance(answer, Unstorable) else answer
+            else:
+                result = await self._call(run)
+                ending = NOTHING if result is None else self._returned(run, result)
+        except asyncio.CancelledError:
+            return run.interruption or Stopped("the handler cancelled itself")
+        except (GeneratorExit, KeyboardInterrupt):
+            raise  # meant for the loop, whatever runs on it
+        except BaseException as error:  # noqa: BLE001 - a handler may raise anything
+            ending = ending_of(error)
+        finally:
+            run.end()
+        if isinstance(ending, Raised) and run.interruption is not None:
+            return run.interruption  # it raised because it was asked to end
+        return ending
+
+    def close(self) -> None:
+        """Let go of idle threads and of all processes."""
+        self._processes.close()
+        self._threads.close()
+
+    async def _call(self, run: Run) -> object:
+        definition = run.definition
+        args, kwargs = definition.codec.decode(run.attempt.spec.arguments)
+        if definition.takes_context:
+            args.insert(0, run.context)
+        if definition.place is Place.LOOP:
+            returned: object = await definition.handler(*args, **kwargs)
+            return returned
+        return await self._in_thread(run, lambda: definition.handler(*args, **kwargs))
+
+    async def _in_thread(self, run: Run, function: Callable[[], Any]) -> object:
+        future = self._threads.call(function)
+        try:
+            returned: object = await asyncio.shield(future)
+        except asyncio.CancelledError:
+            if not future.done():  # a thread cannot be ended: its slot waits for it
+                run.left_behind = future
+                self._bus.emit(AttemptOverran(run.attempt))
+            raise
+        return returned
+
+    def _returned(self, run: Run, result: object) -> Ending:
+        encoded = encode_result(result)
+        return self._drop(run, encoded) if isinstance(encoded, Unstorable) else Returned(encoded)
+
+    def _drop(self, run: Run, result: Unstorable) -> Ending:
+        self._bus.emit(ResultDropped(run.attempt, result.why))
+        return NOTHING
+
+
+def ending_of(error: BaseException) -> Ending:
+    """How an error ends an attempt: two kinds are no failures but the handler's own wish."""
+    match error:
+        case Snooze():
+            return Snoozed(error.delay)
+        case Cancel():
+            return Stopped(error.reason)
+        case InvalidArguments():
+            return Raised(str(error), final=True)
+        case _:
+            return Raised(_told(error))
+
+
+def _told(error: BaseException) -> str:
+    """The error as text, without our own frames above the handler's."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename in OUR_FILES:
+        trace = trace.tb_next
+    return "".join(traceback.format_exception(type(error), error, trace)).rstrip()

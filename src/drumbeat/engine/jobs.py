@@ -1,0 +1,150 @@
+"""Jobs at run time: find them, wait for them, cancel them, try them again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from drumbeat.engine.patience import within
+from drumbeat.engine.registry import Registry
+from drumbeat.engine.signal import Signal
+from drumbeat.engine.submitter import Submitter
+from drumbeat.engine.task import TaskOptions
+from drumbeat.model.errors import JobFailed, UnknownJob, WaitTimeout
+from drumbeat.model.ids import JobId
+from drumbeat.model.job import (
+    UNFINISHED,
+    AttemptRecord,
+    Cancelled,
+    CancelRequested,
+    Job,
+    JobFilter,
+    Reopened,
+    Status,
+    TooLate,
+)
+from drumbeat.model.page import Page, PageRequest
+from drumbeat.ports.clock import Clock
+from drumbeat.ports.store import Store, Topic
+
+LOOK_EVERY = 0.5
+"""Seconds between two looks at the store while waiting, when no hint comes."""
+
+
+class Jobs:
+    """What can be asked of jobs, from any node."""
+
+    def __init__(
+        self, store: Store, submitter: Submitter, registry: Registry, clock: Clock
+    ) -> None:
+        self._store = store
+        self._submitter = submitter
+        self._registry = registry
+        self._clock = clock
+
+    async def submit(
+        self,
+        task: str,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        options: TaskOptions | None = None,
+    ) -> Job:
+        """Submit a task by its name; `UnknownTask` if it is not registered here."""
+        definition = self._registry.get(task)
+        return await self._submitter.submit(definition.job(tuple(args), kwargs or {}, options))
+
+    async def submit_many(
+        self,
+        task: str,
+        calls: Iterable[Sequence[Any] | Mapping[str, Any]],
+        options: TaskOptions | None = None,
+    ) -> Sequence[Job]:
+        """Submit a task by its name many times: arguments in order, or by name, for each."""
+        definition = self._registry.get(task)
+        return await self._submitter.submit_many(
+            [definition.job_for(call, options) for call in calls]
+        )
+
+    async def get(self, job_id: int) -> Job:
+        """The job; `UnknownJob` if there is none."""
+        (job,) = await self._store.jobs.get([JobId(job_id)])
+        if job is None:
+            raise UnknownJob(job_id)
+        return job
+
+    async def list(
+        self, wanted: JobFilter | None = None, page: PageRequest | None = None
+    ) -> Page[Job]:
+        """Jobs that match the filter, newest first."""
+        return await self._store.jobs.list(wanted or JobFilter(), page or PageRequest())
+
+    async def attempts(self, job_id: int) -> Sequence[AttemptRecord]:
+        """The ended attempts of a job, oldest first."""
+        return await self._store.jobs.attempts(JobId(job_id))
+
+    async def counts(self) -> Mapping[str, Mapping[Status, int]]:
+        """How many jobs of each queue stand where."""
+        return await self._store.jobs.counts()
+
+    async def cancel(self, job_id: int, reason: str = "") -> Cancelled | CancelRequested | TooLate:
+        """End a waiting job, or ask a running one to end."""
+        (verdict,) = await self._store.jobs.cancel([JobId(job_id)], reason)
+        _refuse_unknown(verdict)
+        return verdict
+
+    async def retry(self, job_id: int) -> Reopened | TooLate:
+        """Queue a failed or cancelled job again, with its attempts counted anew."""
+        (verdict,) = await self._store.jobs.reopen([JobId(job_id)])
+        _refuse_unknown(verdict)
+        return verdict
+
+    async def wait(self, job_id: int, timeout: float | None = None) -> Job:
+        """The job once it is finished; `WaitTimeout` if it is not within so many seconds."""
+        what = f"job {job_id} did not finish"
+        async with self._looking(timeout, what) as look:
+            while True:
+                job = await self.get(job_id)
+                if job.status.final:
+                    return job
+                await look.wait(LOOK_EVERY)
+
+    async def result(self, job_id: int, timeout: float | None = None) -> Any:
+        """What the job's handler returned; `JobFailed` if it failed or was cancelled."""
+        job = await self.wait(job_id, timeout)
+        if job.status is not Status.COMPLETED:
+            raise JobFailed(job.id, job.status, job.error)
+        if job.result is None:
+            return None
+        return self._registry.get(job.task).codec.decode_result(job.result)
+
+    async def wait_until_idle(self, timeout: float | None = None) -> None:
+        """Return when no job is pending, queued or running."""
+        async with self._looking(timeout, "the fleet did not become idle") as look:
+            while await self._unfinished():
+                await look.wait(LOOK_EVERY)
+
+    async def _unfinished(self) -> bool:
+        counts = await self._store.jobs.counts()
+        return any(queue.get(status, 0) for queue in counts.values() for status in UNFINISHED)
+
+    @asynccontextmanager
+    async def _looking(self, timeout: float | None, what: str) -> AsyncGenerator[Signal]:
+        signal = Signal(self._clock)
+        unsubscribe = self._store.subscribe(Topic.FINISHED, signal.set)
+        try:
+            if timeout is None:
+                yield signal
+                return
+            try:
+                async with within(self._clock, timeout):
+                    yield signal
+            except TimeoutError:
+                raise WaitTimeout(f"{what} within {timeout:g} s") from None
+        finally:
+            unsubscribe()
+
+
+def _refuse_unknown(verdict: Cancelled | CancelRequested | Reopened | TooLate) -> None:
+    if isinstance(verdict, TooLate) and verdict.status is None:
+        raise UnknownJob(verdict.job_id)

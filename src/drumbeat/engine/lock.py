@@ -1,0 +1,189 @@
+"""Locks: one holder at a time, extended while held, released on every way out.
+
+A lock keeps others away only as long as clocks and pauses are kind. What must never happen twice
+is protected by the token: hand it to the system that is written to, and let that refuse lower ones.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.patience import within
+from drumbeat.model.errors import ConfigurationError, LockError, LockHeld, LockLost, Unavailable
+from drumbeat.model.events import LockFailed
+from drumbeat.model.ids import NodeId, label_of
+from drumbeat.model.lease import Lease
+from drumbeat.ports.coordinator import Leases
+from drumbeat.ports.runtime import Runtime
+from drumbeat.rules import leading
+from drumbeat.rules.leading import Deposed, Leading, LeaseTimings
+
+T = TypeVar("T")
+
+LONGEST_PAUSE = 1.0
+"""Seconds between two tries for a lock that is held, when no hint comes."""
+
+
+class Lock:
+    """`async with app.lock("name") as lock:`. The body is cancelled if the lock is lost."""
+
+    def __init__(
+        self,
+        name: str,
+        owner: NodeId,
+        timings: LeaseTimings,
+        wait: float,
+        leases: Leases,
+        runtime: Runtime,
+        bus: Bus,
+    ) -> None:
+        if not name:
+            raise ConfigurationError("a lock needs a name")
+        self.name = name
+        self._term = f"lock/{name}"
+        self._owner = owner
+        self._timings = timings
+        self._patience = wait
+        self._leases = leases
+        self._runtime = runtime
+        self._bus = bus
+        self._state: Leading | None = None
+        self._body: asyncio.Task[object] | None = None
+        self._cancelled_before = 0
+        self._extender: asyncio.Task[None] | None = None
+        self._lost = False
+
+    @property
+    def token(self) -> int:
+        """The fencing token of this hold: rises with every holder of the name."""
+        return self._held().lease.token
+
+    @property
+    def held(self) -> bool:
+        """Whether the lock is still to be trusted, by our own clock."""
+        state, now = self._state, self._runtime.clock.elapsed()
+        return state is not None and not self._lost and leading.may_act(state, now)
+
+    async def __aenter__(self) -> Self:
+        try:
+            self._state = await self._acquire()
+        except Exception as error:
+            self._bus.emit(LockFailed(self.name, error))
+            raise
+        self._body = asyncio.current_task()
+        self._cancelled_before = self._body.cancelling() if self._body else 0
+        self._extender = asyncio.create_task(self._extend(), name=f"drumbeat-lock-{self.name}")
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._extender is not None
+        self._extender.cancel()
+        await asyncio.wait([self._extender])
+        state, self._state = self._held(), None
+        if self._lost:
+            self._raise_lost(state.lease, kind)
+            return
+        try:
+            async with within(self._runtime.clock, self._timings.request_timeout):
+                await self._leases.release(state.lease)
+        except Exception as failure:  # noqa: BLE001 - it will run out by itself
+            self._bus.emit(LockFailed(self.name, failure))
+
+    def _raise_lost(self, lease: Lease, kind: type[BaseException] | None) -> None:
+        lost = LockLost(self.name, lease.token)
+        self._bus.emit(LockFailed(self.name, lost))
+        cancelled = self._body.uncancel() if self._body else 0
+        if kind is asyncio.CancelledError and cancelled > self._cancelled_before:
+            return  # cancelled from outside as well: that goes first
+        if kind is None or kind is asyncio.CancelledError:
+            raise lost
+
+    async def _acquire(self) -> Leading:
+        state = await self._try()
+        if state is None and self._patience > 0:
+            state = await self._wait()
+        if state is not None:
+            return state
+        holder = await self._ask(self._leases.current(self._term))
+        raise LockHeld(self.name, label_of(holder.holder) if holder else None)
+
+    async def _wait(self) -> Leading | None:
+        try:
+            async with within(self._runtime.clock, self._patience):
+                while True:
+                    await self._vacancy()
+                    state = await self._try()
+                    if state is not None:
+                        return state
+        except TimeoutError:
+            return None
+
+    async def _try(self) -> Leading | None:
+        sent_at = self._runtime.clock.elapsed()
+        ttl = timedelta(seconds=self._timings.ttl)
+        lease = await self._ask(self._leases.acquire(self._term, self._owner, ttl))
+        return None if lease is None else leading.won(lease, sent_at, self._timings)
+
+    async def _ask(self, question: Coroutine[Any, Any, T]) -> T:
+        patience = self._timings.request_timeout
+        try:
+            async with within(self._runtime.clock, patience):
+                return await question
+        except TimeoutError:
+            raise Unavailable(
+                f"lock {self.name!r}: the coordinator did not answer within {patience:g} s"
+            ) from None
+
+    async def _vacancy(self) -> None:
+        """Return at a hint that the lock may be free, or after a while without one."""
+        hints = self._leases.vacancies(self._term)
+        pause = min(LONGEST_PAUSE, self._timings.ttl / 3)
+        try:
+            async with within(self._runtime.clock, pause):
+                await anext(hints, None)
+        except TimeoutError:
+            pass
+
+    async def _extend(self) -> None:
+        while True:
+            state = self._held()
+            now = self._runtime.clock.elapsed()
+            await self._runtime.clock.sleep(max(0.0, state.renew_at - now))
+            after = await self._renew(state)
+            if isinstance(after, Deposed):
+                break
+            self._state = after
+        self._lost = True
+        if self._body is not None:
+            self._body.cancel()
+
+    async def _renew(self, state: Leading) -> Leading | Deposed:
+        sent_at = self._runtime.clock.elapsed()
+        deposed = leading.expired(state, sent_at)
+        if deposed is not None:
+            return deposed
+        patience = leading.patience(state, sent_at, self._timings)
+        try:
+            async with within(self._runtime.clock, patience):
+                lease = await self._leases.renew(state.lease)
+        except Exception as error:  # noqa: BLE001 - no answer is not a "no"
+            self._bus.emit(LockFailed(self.name, error))
+            return leading.unanswered(state, self._runtime.clock.elapsed(), self._timings)
+        if lease is None:
+            return leading.refused(state)
+        return leading.renewed(state, lease, sent_at, self._timings)
+
+    def _held(self) -> Leading:
+        if self._state is None:
+            raise LockError(f"lock {self.name!r} is not held; use it as `async with app.lock(...)`")
+        return self._state

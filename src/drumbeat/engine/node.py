@@ -1,0 +1,177 @@
+"""The node: all services of one process, started and stopped together.
+
+Stopping is done in the order that loses nothing: take no more work, resign so that another leads
+at once, let what runs finish within the grace, give the rest back unharmed, tell the store, leave.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.elector import Elector
+from drumbeat.engine.executor import Executor
+from drumbeat.engine.keeper import Keeper
+from drumbeat.engine.leadership import Leadership
+from drumbeat.engine.patience import within
+from drumbeat.engine.service import serving
+from drumbeat.engine.slots import Slots
+from drumbeat.engine.worker import Worker
+from drumbeat.model.events import (
+    LeadershipGained,
+    LeadershipLost,
+    NodeDraining,
+    NodeStarted,
+    NodeStopped,
+    ServiceFailed,
+)
+from drumbeat.model.ids import NodeId
+from drumbeat.model.node import Role
+from drumbeat.ports.runtime import Runtime
+from drumbeat.ports.store import Store
+
+LAST_WORDS = 5.0
+"""Seconds for interrupted handlers to end, and for the store to hear of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a node is made of; wiring puts them together. None: the node lacks that role."""
+
+    id: NodeId
+    roles: frozenset[Role]
+    keeper: Keeper
+    slots: Slots
+    executor: Executor
+    worker: Worker | None
+    elector: Elector | None
+    leadership: Leadership | None
+
+
+class RunningNode:
+    """One process of the fleet, from its start to its end."""
+
+    def __init__(self, parts: Parts, store: Store, runtime: Runtime, bus: Bus) -> None:
+        self._parts = parts
+        self._store = store
+        self._runtime = runtime
+        self._bus = bus
+        self._services: asyncio.Task[None] | None = None
+        self._unsubscribe: list[Callable[[], object]] = []
+        self._draining = False
+        self._hurried = False
+        self.drain_requested = asyncio.Event()
+        """Set when a person has asked for this node to be drained."""
+
+    @property
+    def leadership(self) -> Leadership | None:
+        """Whether and how this node leads; None if it never does."""
+        return self._parts.leadership
+
+    async def start(self) -> None:
+        """Show the first sign of life, then start every service."""
+        parts = self._parts
+        await parts.keeper.once()
+        parts.keeper.on_drain = self._drain_on_request
+        if parts.worker is not None:
+            parts.worker.in_touch = parts.keeper.in_touch
+        self._connect()
+        self._services = asyncio.create_task(self._serve(), name="drumbeat-node")
+        if parts.elector is not None:
+            parts.elector.start()
+        self._bus.emit(NodeStarted(parts.id, tuple(sorted(parts.roles))))
+
+    async def stop(self, grace: float, reason: str = "the node is stopping") -> None:
+        """Drain within so many seconds, and stop."""
+        parts = self._parts
+        self._drain(reason)
+        try:
+            if parts.elector is not None:
+                await parts.elector.stop()
+            if parts.worker is not None:
+                await self._finish(parts.worker, grace, reason)
+        finally:
+            await self._end_services()
+        if parts.worker is not None:
+            await self._bounded(parts.worker.flush())
+        await self._bounded(self._store.nodes.leave(parts.id))
+        parts.executor.close()
+        self._bus.emit(NodeStopped(parts.id))
+        await self._bounded(self._bus.flush())
+
+    async def crash(self) -> None:
+        """End as a killed process does: nothing is drained, given back or told. For tests."""
+        await self._end_services()
+        self._parts.executor.close()
+
+    async def wait(self) -> None:
+        """Return when the services have ended, with their error if they failed."""
+        if self._services is not None:
+            await asyncio.shield(self._services)
+
+    def hurry(self) -> None:
+        """End the grace of a stop that is under way."""
+        self._hurried = True
+        self._parts.slots.ended.set()
+
+    def _drain_on_request(self) -> None:
+        self.drain_requested.set()
+        self._drain("the node is draining")
+        if self._parts.elector is not None:
+            self._parts.elector.withdraw()
+
+    def _drain(self, reason: str) -> None:
+        if self._draining:
+            return
+        self._draining = True
+        self._bus.emit(NodeDraining(self._parts.id, reason))
+        if self._parts.worker is not None:
+            self._parts.worker.stop_taking(reason)
+
+    def _connect(self) -> None:
+        parts = self._parts
+        if parts.worker is None or parts.leadership is None:
+            return
+        worker, leadership = parts.worker, parts.leadership
+        worker.leads = lambda: leadership.term is not None
+        parts.slots.epoch = lambda: term.epoch.number if (term := leadership.term) else None
+        self._unsubscribe += (
+            self._bus.on(LeadershipGained, lambda _: worker.wake()),
+            self._bus.on(
+                LeadershipLost, lambda _: worker.interrupt_leader_jobs("leadership was lost")
+            ),
+        )
+
+    async def _serve(self) -> None:
+        parts = self._parts
+        services = (parts.keeper, parts.worker, parts.leadership)
+        async with serving([service for service in services if service], self._store):
+            await self._bus.run()
+
+    async def _finish(self, worker: Worker, grace: float, reason: str) -> None:
+        slots, clock = self._parts.slots, self._runtime.clock
+        until = clock.elapsed() + grace
+        while not slots.idle and clock.elapsed() < until and not self._hurried:
+            await slots.ended.wait(until - clock.elapsed())
+        worker.interrupt_all(reason)
+        until = clock.elapsed() + LAST_WORDS
+        while not slots.idle and clock.elapsed() < until:
+            await slots.ended.wait(until - clock.elapsed())
+
+    async def _end_services(self) -> None:
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+        self._unsubscribe.clear()
+        if self._services is not None:
+            self._services.cancel()
+            await asyncio.wait([self._services])
+
+    async def _bounded(self, last: Coroutine[Any, Any, None]) -> None:
+        try:
+            async with within(self._runtime.clock, LAST_WORDS):
+                await last
+        except Exception as error:  # noqa: BLE001 - the store will find out by itself
+            self._bus.emit(ServiceFailed("node", error, 1))

@@ -1,0 +1,45 @@
+"""The pruner: forgets what its retention has run out for, a little at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.service import Service
+from drumbeat.ports.runtime import Runtime
+from drumbeat.ports.store import Retention
+
+BATCH = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionSettings:
+    """How long finished jobs, ledger rows and dead nodes are kept."""
+
+    jobs: timedelta = timedelta(days=7)
+    ticks: timedelta = timedelta(days=90)
+    nodes: timedelta = timedelta(days=1)
+    every: float = 300.0
+
+
+class Pruner(Service):
+    """Prunes in bounded steps, so that it never holds the store up."""
+
+    name = "pruner"
+
+    def __init__(
+        self, retention: Retention, settings: RetentionSettings, runtime: Runtime, bus: Bus
+    ) -> None:
+        super().__init__(runtime, bus)
+        self._retention = retention
+        self._settings = settings
+
+    async def once(self) -> float | None:
+        """Prune one batch of each kind."""
+        pruned = (
+            await self._retention.prune_jobs(self._settings.jobs, BATCH),
+            await self._retention.prune_ticks(self._settings.ticks, BATCH),
+            await self._retention.prune_nodes(self._settings.nodes, BATCH),
+        )
+        return 0.0 if max(pruned) == BATCH else self._settings.every

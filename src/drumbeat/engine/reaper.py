@@ -1,0 +1,43 @@
+"""The reaper: takes jobs away from nodes that are dead by the store's clock."""
+
+from __future__ import annotations
+
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.service import Service
+from drumbeat.model.ending import Lost
+from drumbeat.model.events import AttemptLost, AttemptSuperseded
+from drumbeat.model.ids import label_of
+from drumbeat.model.job import Settled, Superseded
+from drumbeat.ports.runtime import Runtime
+from drumbeat.ports.store import JobStore
+from drumbeat.rules.retrying import settlement
+
+BATCH = 500
+
+
+class Reaper(Service):
+    """Ends lost attempts as their retry rules say. The fence keeps it from harming live ones."""
+
+    name = "reaper"
+
+    def __init__(self, jobs: JobStore, every: float, runtime: Runtime, bus: Bus) -> None:
+        super().__init__(runtime, bus)
+        self._jobs = jobs
+        self._every = every
+
+    async def once(self) -> float | None:
+        """Reap one batch."""
+        attempts = await self._jobs.lost(BATCH)
+        verdicts = await self._jobs.settle(
+            [
+                settlement(attempt, Lost(label_of(attempt.node)), self._runtime.random.random())
+                for attempt in attempts
+            ]
+        )
+        for attempt, verdict in zip(attempts, verdicts, strict=True):
+            match verdict:
+                case Settled():
+                    self._bus.emit(AttemptLost(attempt, verdict.status))
+                case Superseded():
+                    self._bus.emit(AttemptSuperseded(verdict.hold))
+        return 0.0 if len(attempts) == BATCH else self._every

@@ -1,0 +1,128 @@
+"""Scheduled tasks: a trigger and a task declared together, as a function or as a class."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, ClassVar
+
+from drumbeat.engine.context import Context
+from drumbeat.engine.handle import TaskSettings
+from drumbeat.engine.task import TaskDefinition
+from drumbeat.model.duration import parse_duration
+from drumbeat.model.errors import InvalidInput, InvalidPolicy, InvalidTrigger
+from drumbeat.model.policy import Misfire, Overlap, Policies, RunOn
+from drumbeat.model.schedule import Schedule
+from drumbeat.model.trigger import Trigger
+from drumbeat.model.triggers import cron
+from drumbeat.model.zones import DstGap, DstRepeat
+
+
+class PolicySettings(TaskSettings, total=False):
+    """Policies of a schedule as keyword arguments, beside the options of its task."""
+
+    misfire: Misfire | str
+    window: float | str | timedelta
+    cap: int
+    overlap: Overlap | str
+    dst_gap: DstGap | str
+    dst_repeat: DstRepeat | str
+    jitter: float | str | timedelta
+    start_at: datetime | None
+    end_at: datetime | None
+    max_runs: int | None
+    run_on: RunOn | str
+
+
+POLICIES = frozenset(PolicySettings.__annotations__) - frozenset(TaskSettings.__annotations__)
+LENGTHS = frozenset({"window", "jitter"})
+DST = frozenset({"dst_gap", "dst_repeat"})
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleOptions:
+    """What the decorators were given, sorted: policies, task options, and the DST policies."""
+
+    policies: Policies
+    dst: Mapping[str, Any]
+    task: Mapping[str, Any]
+
+    @classmethod
+    def sort(cls, given: Mapping[str, Any]) -> ScheduleOptions:
+        """Sort keyword arguments; each policy is checked here, by its name."""
+        unknown = given.keys() - POLICIES - TaskSettings.__annotations__.keys()
+        if unknown:
+            known = ", ".join(sorted(POLICIES | TaskSettings.__annotations__.keys()))
+            raise InvalidPolicy(f"unknown option {min(unknown)!r}; known: {known}")
+        policies: dict[str, Any] = {
+            name: _length(name, value) if name in LENGTHS else value
+            for name, value in given.items()
+            if name in POLICIES - DST
+        }
+        return cls(
+            Policies(**policies),
+            {name.removeprefix("dst_"): value for name, value in given.items() if name in DST},
+            {name: value for name, value in given.items() if name not in POLICIES},
+        )
+
+
+def _length(name: str, value: Any) -> timedelta:
+    try:
+        return parse_duration(value)
+    except InvalidInput as error:
+        raise InvalidPolicy(f"{name}: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The arguments that each tick submits its task with."""
+
+    args: Sequence[Any] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+def schedule_of(
+    name: str,
+    when: Trigger | str,
+    definition: TaskDefinition,
+    options: ScheduleOptions,
+    arguments: Arguments = Arguments(),  # noqa: B008 - frozen and empty
+    description: str = "",
+) -> Schedule:
+    """The schedule that a declaration asks for. A string is a cron expression."""
+    trigger = cron(when) if isinstance(when, str) else when
+    if not isinstance(trigger, Trigger):  # pyright: ignore[reportUnnecessaryIsInstance] - unchecked callers exist
+        raise InvalidTrigger(
+            f"schedule {name!r} needs a trigger such as cron('0 2 * * *') or every(minutes=5), "
+            f"not {trigger!r}"
+        )
+    if options.dst:
+        trigger = trigger.with_dst(**options.dst)
+    job = definition.job(tuple(arguments.args), arguments.kwargs)
+    return Schedule(name, trigger, job, options.policies, description)
+
+
+class ScheduledTask(ABC):
+    """A scheduled task as a class: give it a name, a schedule, and `execute`.
+
+    ```python
+    class Cleanup(ScheduledTask):
+        name = "CleanupOldRecords"
+        schedule = "0 2 * * *"
+
+        async def execute(self, ctx: Context) -> None: ...
+
+    app.register(Cleanup())
+    ```
+    """
+
+    name: ClassVar[str]
+    schedule: ClassVar[Trigger | str]
+    options: ClassVar[PolicySettings] = {}
+    """Policies of the schedule and options of the task, as for `app.scheduled`."""
+
+    @abstractmethod
+    async def execute(self, ctx: Context) -> Any:
+        """Do the work of one tick."""

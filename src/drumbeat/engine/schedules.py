@@ -1,0 +1,188 @@
+"""Schedules at run time: declare, edit, pause, trigger, skip, backfill, preview."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.registry import Registry
+from drumbeat.engine.submitter import Submitter
+from drumbeat.model.errors import Contended, UnknownSchedule
+from drumbeat.model.events import ScheduleChanged, ScheduleDeclared, ScheduleDrifted
+from drumbeat.model.instant import aware
+from drumbeat.model.job import Job
+from drumbeat.model.page import Page, PageRequest
+from drumbeat.model.plan import AlreadyFired, Backfilled, Edit, Fire, Raced, TickRecord
+from drumbeat.model.schedule import Schedule, StoredSchedule
+from drumbeat.ports.store import ScheduleStore
+from drumbeat.rules import editing
+from drumbeat.rules.backfilling import backfill
+from drumbeat.rules.ticks import next_tick
+
+TRIES = 50
+"""How often a guarded write is tried again before it gives up against other writers."""
+
+Decide = Callable[[StoredSchedule, datetime], Edit | None]
+
+
+class Schedules:
+    """What can be asked of schedules, from any node. Every edit is one guarded write."""
+
+    def __init__(
+        self, store: ScheduleStore, submitter: Submitter, registry: Registry, bus: Bus
+    ) -> None:
+        self._store = store
+        self._submitter = submitter
+        self._registry = registry
+        self._bus = bus
+
+    async def declare(self, schedules: Sequence[Schedule]) -> None:
+        """Bring what code declares into the store; never removes or un-pauses anything."""
+        waiting = list(schedules)
+        for _ in range(TRIES):
+            if not waiting:
+                return
+            waiting = await self._declare(waiting)
+        raise Contended(f"schedules {[s.name for s in waiting]} kept changing while declared")
+
+    async def put(self, schedule: Schedule) -> StoredSchedule:
+        """Create a schedule, or replace its definition from now on."""
+        for _ in range(TRIES):
+            found = await self._store.get([schedule.name])
+            edit = editing.replace(found.schedules[0], schedule, found.as_of)
+            if await self._write(edit, "put", ""):
+                return await self.get(schedule.name)
+        raise Contended(f"schedule {schedule.name!r} kept changing")
+
+    async def get(self, name: str) -> StoredSchedule:
+        """The schedule; `UnknownSchedule` if there is none."""
+        return (await self._find(name))[0]
+
+    async def pause(self, name: str, reason: str = "") -> StoredSchedule:
+        """Stop firing, until resumed; the ticks meanwhile are recorded as skipped."""
+        return await self._edit(
+            name, lambda stored, now: editing.pause(stored, reason, now), "pause", reason
+        )
+
+    async def resume(self, name: str) -> StoredSchedule:
+        """Fire again, from now on."""
+        return await self._edit(name, editing.resume, "resume")
+
+    async def skip(self, name: str, tick_at: datetime) -> StoredSchedule:
+        """Skip one tick that is still to come."""
+        tick = aware("tick_at", tick_at)
+        return await self._edit(
+            name, lambda stored, now: editing.skip_tick(stored, tick, now), "skip"
+        )
+
+    async def unskip(self, name: str, tick_at: datetime) -> StoredSchedule:
+        """Take the skipping of a tick back."""
+        tick = aware("tick_at", tick_at)
+        return await self._edit(
+            name, lambda stored, now: editing.unskip(stored, tick, now), "unskip"
+        )
+
+    async def hand_back(self, name: str) -> StoredSchedule:
+        """Let code define the schedule again, from its next declaration on."""
+        return await self._edit(name, editing.hand_back, "hand back")
+
+    async def remove(self, name: str) -> None:
+        """Remove the schedule; its ledger stays, and its jobs run on."""
+        for _ in range(TRIES):
+            stored, now = await self._find(name)
+            if await self._write(editing.remove(stored, now), "remove", ""):
+                return
+        raise Contended(f"schedule {name!r} kept changing")
+
+    async def trigger(
+        self,
+        name: str,
+        args: Sequence[Any] | None = None,
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Job:
+        """Submit its task now, besides its ticks; with other arguments if any are given."""
+        stored = await self.get(name)
+        spec = replace(stored.schedule.job, schedule=name)
+        if args is not None or kwargs is not None:
+            codec = self._registry.get(spec.task).codec
+            spec = replace(spec, arguments=codec.encode(tuple(args or ()), kwargs or {}))
+        return await self._submitter.submit(spec)
+
+    async def backfill(
+        self, name: str, start: datetime, end: datetime, *, dry_run: bool = False
+    ) -> Sequence[Backfilled | AlreadyFired | Fire]:
+        """Fire past ticks that did not fire; a dry run only says which ticks there are."""
+        stored, now = await self._find(name)
+        fires = backfill(stored, aware("start", start), aware("end", end), now)
+        return fires if dry_run else await self._store.backfill(name, fires)
+
+    async def preview(self, name: str, count: int = 10) -> list[datetime]:
+        """Its next ticks that will fire as things stand."""
+        stored, now = await self._find(name)
+        ticks: list[datetime] = []
+        tick = next_tick(stored.schedule, max(stored.cursor, now), stored.runs)
+        while tick is not None and len(ticks) < count:
+            if tick not in stored.skips and not stored.schedule.trigger.excludes(tick):
+                ticks.append(tick)
+            tick = next_tick(stored.schedule, tick, stored.runs + len(ticks))
+        return ticks
+
+    async def ticks(self, name: str, page: PageRequest | None = None) -> Page[TickRecord]:
+        """What became of its ticks, latest first."""
+        return await self._store.ticks(name, page or PageRequest())
+
+    async def _declare(self, schedules: Sequence[Schedule]) -> list[Schedule]:
+        found = await self._store.get([schedule.name for schedule in schedules])
+        edits: list[Edit] = []
+        edited: list[Schedule] = []
+        for schedule, stored in zip(schedules, found.schedules, strict=True):
+            declared = editing.declare(stored, schedule, found.as_of)
+            if declared.drifted:
+                self._bus.emit(ScheduleDrifted(schedule.name))
+            if declared.edit is None:
+                self._bus.emit(ScheduleDeclared(schedule.name, schedule.task, created=False))
+            else:
+                edits.append(declared.edit)
+                edited.append(schedule)
+        raced: list[Schedule] = []
+        verdicts = await self._store.put(edits) if edits else ()
+        for schedule, edit, verdict in zip(edited, edits, verdicts, strict=True):
+            if isinstance(verdict, Raced):
+                raced.append(schedule)
+            else:
+                created = edit.before is None
+                self._bus.emit(ScheduleDeclared(schedule.name, schedule.task, created))
+        return raced
+
+    async def _edit(
+        self, name: str, decide: Decide, change: str, reason: str = ""
+    ) -> StoredSchedule:
+        for _ in range(TRIES):
+            stored, now = await self._find(name)
+            edit = decide(stored, now)
+            if edit is None:
+                return stored
+            if await self._write(edit, change, reason):
+                return await self.get(name)
+        raise Contended(f"schedule {name!r} kept changing")
+
+    async def _write(self, edit: Edit, change: str, reason: str) -> bool:
+        (verdict,) = await self._store.put([edit])
+        if isinstance(verdict, Raced):
+            return False
+        self._bus.emit(ScheduleChanged(edit.name, change, reason))
+        return True
+
+    async def _find(self, name: str) -> tuple[StoredSchedule, datetime]:
+        found = await self._store.get([name])
+        (stored,) = found.schedules
+        if stored is None:
+            raise UnknownSchedule(name)
+        return stored, found.as_of
+
+    async def list(self, page: PageRequest | None = None, prefix: str = "") -> Page[StoredSchedule]:
+        """All schedules, by name."""
+        return await self._store.list(page or PageRequest(), prefix)

@@ -1,0 +1,81 @@
+"""Signals of the operating system: how a process is told to stop, and how gently.
+
+The first SIGTERM or SIGINT drains within the grace; a second one cuts the grace short: running
+jobs are interrupted and given back; a third ends the process on the spot. SIGQUIT drains without
+any limit. A request to drain that came through the store is heeded like a SIGTERM.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import signal
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Protocol, TypeAlias
+
+
+class Stoppable(Protocol):
+    """What a signal stops."""
+
+    @property
+    def drain_requested(self) -> asyncio.Event:
+        """Set when a person has asked for this node to be drained."""
+        ...
+
+    def hurry(self) -> None:
+        """End the grace of a stop that is under way."""
+        ...
+
+
+Stop: TypeAlias = Callable[[float], Coroutine[Any, Any, None]]
+
+
+async def stop_on_signals(node: Stoppable, stop: Stop, grace: float) -> None:
+    """Wait for a signal, then stop the node as the signal says."""
+    asked: asyncio.Queue[signal.Signals] = asyncio.Queue()
+    with _handlers(asked.put_nowait):
+        first = await _first(asked, node)
+        async with asyncio.TaskGroup() as group:
+            stopping = group.create_task(stop(math.inf if first is signal.SIGQUIT else grace))
+            hurrying = group.create_task(_hurry(asked, node))
+            stopping.add_done_callback(lambda _: hurrying.cancel())
+
+
+async def _hurry(asked: asyncio.Queue[signal.Signals], node: Stoppable) -> None:
+    while True:
+        again = await asked.get()
+        if again is not signal.SIGQUIT:
+            node.hurry()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, _exit)
+
+
+def _exit(_number: int, _frame: FrameType | None) -> None:
+    os._exit(1)
+
+
+async def _first(asked: asyncio.Queue[signal.Signals], node: Stoppable) -> signal.Signals:
+    signalled = asyncio.ensure_future(asked.get())
+    drained = asyncio.ensure_future(node.drain_requested.wait())
+    try:
+        await asyncio.wait([signalled, drained], return_when=asyncio.FIRST_COMPLETED)
+        return signalled.result() if signalled.done() else signal.SIGTERM
+    finally:
+        signalled.cancel()
+        drained.cancel()
+
+
+@contextmanager
+def _handlers(handle: Callable[[signal.Signals], None]) -> Generator[None]:
+    loop = asyncio.get_running_loop()
+    caught = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
+    for number in caught:
+        loop.add_signal_handler(number, handle, number)
+    try:
+        yield
+    finally:
+        for number in caught:
+            loop.remove_signal_handler(number)

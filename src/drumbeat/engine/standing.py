@@ -1,0 +1,60 @@
+"""Standing: who leads, as any part of an app may ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from drumbeat.engine.bus import Bus, Listener
+from drumbeat.engine.elector import RESIGNED
+from drumbeat.engine.leadership import Leadership
+from drumbeat.model.events import LeadershipGained, LeadershipLost
+from drumbeat.model.lease import SCHEDULER, Lease
+from drumbeat.ports.coordinator import Coordinator
+
+Gained = TypeVar("Gained", bound=Listener[LeadershipGained])
+Lost = TypeVar("Lost", bound=Listener[LeadershipLost])
+
+
+class Standing:
+    """Whether this node leads, who does, and what to do when that changes."""
+
+    def __init__(
+        self, find: Callable[[], Leadership | None], coordinator: Coordinator, bus: Bus
+    ) -> None:
+        self._find = find
+        self._coordinator = coordinator
+        self._bus = bus
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether this node leads and may act on it now. False on a node that is not running."""
+        return self.epoch is not None
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch of this node's present term; None if it does not lead."""
+        leadership = self._find()
+        term = leadership.term if leadership is not None else None
+        return term.epoch.number if term is not None else None
+
+    async def leader(self) -> Lease | None:
+        """The lease of whoever leads, as the coordinator has it; None if nobody does."""
+        await self._coordinator.open()
+        return await self._coordinator.leases.current(SCHEDULER)
+
+    def resign(self, reason: str = RESIGNED) -> None:
+        """Give leadership up, if this node has it, and let others go first."""
+        leadership = self._find()
+        if leadership is not None:
+            leadership.resign(reason)
+
+    def on_gained(self, listener: Gained) -> Gained:
+        """Call the listener whenever this node begins to lead. Usable as a decorator."""
+        self._bus.on(LeadershipGained, listener)
+        return listener
+
+    def on_lost(self, listener: Lost) -> Lost:
+        """Call the listener whenever this node no longer leads. Usable as a decorator."""
+        self._bus.on(LeadershipLost, listener)
+        return listener

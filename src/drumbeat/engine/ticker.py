@@ -1,0 +1,156 @@
+"""The ticker: fires the ticks that are due.
+
+Read what is due, decide purely, write once. The store judges the time, the plan is a pure function
+of what was read, and the commit happens as a whole at our epoch or not at all. Nothing is kept in
+memory between two passes but when to wake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.leadership import Term
+from drumbeat.engine.patience import within
+from drumbeat.engine.service import Service
+from drumbeat.model.errors import StaleEpoch
+from drumbeat.model.events import ClockSkewed, PlanFailed, TickFired, TickRaced, TickSkipped
+from drumbeat.model.plan import Committed, Plan, Raced
+from drumbeat.model.schedule import Due, DueSchedule
+from drumbeat.ports.runtime import Runtime
+from drumbeat.ports.store import ScheduleStore, Topic
+from drumbeat.rules.planning import plan
+
+WIDEST_SKEW = timedelta(seconds=5)
+AGAIN = timedelta(milliseconds=100)
+"""When to look again at what is due by one clock only, or was changed meanwhile."""
+FAILED_AGAIN = timedelta(seconds=5)
+
+
+@dataclass(frozen=True, slots=True)
+class TickerSettings:
+    """How much at once, and how long to sleep at most."""
+
+    batch: int = 500
+    poll: float | None = 1.0
+    """Seconds after which to look even without a hint. None: the store's hints are enough."""
+
+
+class Ticker(Service):
+    """Fires ticks for as long as its term may act."""
+
+    name = "ticker"
+    topics = (Topic.TIMES,)
+
+    def __init__(
+        self,
+        term: Term,
+        schedules: ScheduleStore,
+        settings: TickerSettings,
+        runtime: Runtime,
+        bus: Bus,
+    ) -> None:
+        super().__init__(runtime, bus)
+        self._term = term
+        self._schedules = schedules
+        self._settings = settings
+        self._failing_since: float | None = None
+        self._failed: dict[str, int] = {}
+        """Schedules that could not be planned, and which version of them."""
+
+    async def once(self) -> float | None:
+        """Fire one batch of due ticks; return how long there will be nothing to do."""
+        clock = self._runtime.clock
+        if self._failing_since is None:
+            self._failing_since = clock.elapsed()  # unless this pass succeeds
+        give_up_at = self._failing_since + self._term.patience
+        try:
+            async with within(clock, give_up_at - clock.elapsed()):
+                pause = await self._fire()
+        except Exception as error:
+            if clock.elapsed() >= give_up_at:
+                self._term.resign(f"the store cannot be reached: {error}")
+            raise
+        self._failing_since = None
+        return pause
+
+    async def _fire(self) -> float | None:
+        due = await self._schedules.due(self._settings.batch)
+        read_at = self._runtime.clock.elapsed()
+        local = self._runtime.clock.now()
+        if abs(local - due.as_of) > WIDEST_SKEW:
+            self._give_up_by_clock(local - due.as_of)
+            return None
+        # The earlier of two clocks: one that runs ahead can then not fire anything early.
+        now = min(local, due.as_of)
+        plans = [made for schedule in due.schedules if (made := self._plan(schedule, now))]
+        if plans:
+            if not self._term.may_act():
+                return None
+            plans = await self._commit(plans)
+        pause = self._pause(due, plans, now)
+        return pause and max(0.0, pause - (self._runtime.clock.elapsed() - read_at))
+
+    def _plan(self, schedule: DueSchedule, now: datetime) -> Plan | None:
+        try:
+            made = plan(schedule, now)
+        except Exception as error:  # noqa: BLE001 - one schedule's trouble is not the others'
+            self._report(schedule, error)
+            return None
+        if made.cursor == made.before.cursor and made.next_tick == made.before.next_tick:
+            return None  # due by the store's clock, not yet by ours
+        return made
+
+    async def _commit(self, plans: Sequence[Plan]) -> list[Plan]:
+        """Write the plans; return those that were written."""
+        try:
+            verdicts = await self._schedules.commit(plans, self._term.epoch)
+        except StaleEpoch as error:
+            self._term.resign(str(error))
+            return []
+        committed: list[Plan] = []
+        for made, verdict in zip(plans, verdicts, strict=True):
+            match verdict:
+                case Committed():
+                    committed.append(made)
+                    self._tell(made, verdict)
+                case Raced():
+                    self._bus.emit(TickRaced(verdict.name))
+        return committed
+
+    def _tell(self, made: Plan, committed: Committed) -> None:
+        epoch = self._term.epoch.number
+        if self._bus.hears(TickFired):
+            for fire, job_id in zip(made.fires, committed.jobs, strict=True):
+                lateness = made.as_of - fire.tick_at
+                self._bus.emit(TickFired(made.name, fire.tick_at, job_id, epoch, lateness))
+        for skip in made.skips:
+            self._bus.emit(
+                TickSkipped(made.name, skip.tick_at, skip.through, skip.count, skip.reason, epoch)
+            )
+
+    def _pause(self, due: Due, plans: Sequence[Plan], now: datetime) -> float | None:
+        """How long there is nothing to do, by the clock that the ticks are judged by."""
+        moments = [made.next_tick for made in plans if made.next_tick is not None]
+        if due.next_at is not None:
+            moments.append(due.next_at)
+        if len(plans) < len(due.schedules):  # some are due by one clock only, failed, or raced
+            failed = all(each.stored.name in self._failed for each in due.schedules)
+            moments.append(now + (FAILED_AGAIN if failed else AGAIN))
+        if not moments:
+            return self._settings.poll
+        wait = max(0.0, (min(moments) - now).total_seconds())
+        return wait if self._settings.poll is None else min(wait, self._settings.poll)
+
+    def _report(self, schedule: DueSchedule, error: Exception) -> None:
+        """Tell of a failure once per version: a schedule that fails does so for as long as it is."""
+        name, version = schedule.stored.name, schedule.stored.version
+        if self._failed.get(name) != version:
+            self._failed[name] = version
+            self._bus.emit(PlanFailed(name, error))
+
+    def _give_up_by_clock(self, skew: timedelta) -> None:
+        self._bus.emit(ClockSkewed(self._term.lease.holder, skew))
+        self._term.resign(f"its clock is {skew.total_seconds():+.1f} s from the store's")

@@ -1,0 +1,1 @@
+"""Telemetry: logs, metrics, traces. They subscribe to events; nobody calls them."""
