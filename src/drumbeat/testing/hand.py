@@ -1,0 +1,133 @@
+"""The hand: takes jobs one at a time and runs each to its end, in place of a worker.
+
+It goes the whole way that a job goes in production (claim, run, settle, in the app's own store),
+but only when it is told to, and never two jobs at once: what a test sees does not depend on luck.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any
+
+from drumbeat.app import Drumbeat
+from drumbeat.engine.executor import Executor
+from drumbeat.engine.registry import Registry
+from drumbeat.engine.slots import Slots
+from drumbeat.engine.task import Handler, Place, TaskDefinition
+from drumbeat.model.errors import ConfigurationError, Outcome
+from drumbeat.model.events import AttemptSuperseded, JobConflicted, JobSettled
+from drumbeat.model.ids import NodeId
+from drumbeat.model.job import Attempt, Settled, Settlement, Status, Superseded, Taken, Wanted
+from drumbeat.model.retry import Retry
+from drumbeat.testing import inside
+
+NAME = NodeId("testing:by-hand")
+ONCE = Retry.never()
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """One attempt that was run: what it asked of the store, and where its job stands by that."""
+
+    attempt: Attempt
+    settlement: Settlement
+    status: Status
+    error: Exception | None
+    """What the handler raised, if it raised and ran in this process."""
+
+
+class Hand:
+    """Works jobs of an app off, one after the other."""
+
+    def __init__(self, app: Drumbeat) -> None:
+        if inside.node(app) is not None:
+            raise ConfigurationError(
+                "the app is running, so its node takes the jobs; stop it before a test runs them "
+                "by hand, or move a FakeClock on and let the node run them"
+            )
+        self._plant = inside.plant(app)
+        self._jobs = self._plant.backends.store.jobs
+
+    async def take(self, queues: Iterable[str], tasks: frozenset[str]) -> Taken:
+        """Claim one job of these queues and tasks, if one may run now."""
+        taken = await self._jobs.take(Wanted(tuple(queues), tasks, 1), NAME)
+        for job_id in taken.cancelled:
+            self._plant.bus.emit(JobConflicted(job_id))
+        return taken
+
+    async def work(self, attempt: Attempt) -> Worked:
+        """Run a claimed job to the end of its attempt, and settle it."""
+        raised: list[Exception] = []
+        settlement = await self._perform(attempt, raised)
+        (verdict,) = await self._jobs.settle([settlement])
+        error = raised[-1] if raised else None
+        match verdict:
+            case Settled(_, status):
+                self._plant.bus.emit(JobSettled(settlement, status))
+                worked = Worked(attempt, settlement, status, error)
+            case Superseded(hold):  # cancelled or taken away while it ran
+                self._plant.bus.emit(AttemptSuperseded(hold))
+                worked = Worked(attempt, settlement, Status.CANCELLED, error)
+        await self._plant.bus.flush()  # no node runs that would run the listeners
+        return worked
+
+    async def work_once(self, attempt: Attempt) -> Worked:
+        """The same, as the job's only attempt: an error fails it, whatever its retries are."""
+        return await self.work(replace(attempt, spec=replace(attempt.spec, retry=ONCE)))
+
+    async def _perform(self, attempt: Attempt, raised: list[Exception]) -> Settlement:
+        plant = self._plant
+        registry = Registry()
+        registry.add(_watched(plant.registry.get(attempt.spec.task), raised))
+        executor = Executor(plant.bus, processes=1)
+        slots = Slots(1, registry, executor, plant.runtime, plant.bus)
+        try:
+            async with asyncio.TaskGroup() as group:
+                serving = group.create_task(slots.run(), name="drumbeat-by-hand")
+                slots.give([attempt])
+                while not slots.settled:
+                    await slots.ended.wait()
+                serving.cancel()
+        finally:
+            executor.close()
+        return slots.settled[0]
+
+
+def _watched(definition: TaskDefinition, raised: list[Exception]) -> TaskDefinition:
+    """The same task, whose errors are kept besides becoming text in the store."""
+    if definition.place is Place.PROCESS:  # there the error stays in the child
+        return definition
+    watch = _watch_coroutine if definition.place is Place.LOOP else _watch_function
+    return replace(definition, handler=watch(definition.handler, raised))
+
+
+def _watch_coroutine(handler: Handler, raised: list[Exception]) -> Handler:
+    @wraps(handler)
+    async def watched(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return await handler(*args, **kwargs)
+        except Exception as error:
+            _keep(error, raised)
+            raise
+
+    return watched
+
+
+def _watch_function(handler: Handler, raised: list[Exception]) -> Handler:
+    @wraps(handler)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return handler(*args, **kwargs)
+        except Exception as error:
+            _keep(error, raised)
+            raise
+
+    return watched
+
+
+def _keep(error: Exception, raised: list[Exception]) -> None:
+    if not isinstance(error, Outcome):  # to snooze or to cancel is no failure
+        raised.append(error)
