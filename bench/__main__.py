@@ -1,0 +1,72 @@
+"""`python -m bench [NAME ...] [--quick] [-o json]`: run benchmarks and print their figures.
+
+Each benchmark is a module of this package with `TITLE` and `run(quick=...)`. Figures are printed as
+they come; with `-o json` one object goes to standard output, and all talk to standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+from importlib import import_module
+from typing import Protocol, cast
+
+NAMES = ("cron_next", "million_schedules", "memory_jobs")
+
+
+class Benchmark(Protocol):
+    """What each module of this package offers."""
+
+    TITLE: str
+
+    def run(self, *, quick: bool) -> dict[str, object]:
+        """Measure, and return the figures by name."""
+        ...
+
+
+def main() -> int:
+    """Run what was asked for."""
+    arguments = _parse()
+    figures: dict[str, object] = {"python": platform.python_version()}
+    for name in arguments.names or NAMES:
+        benchmark = cast("Benchmark", import_module(f"bench.{name}"))
+        print(f"{benchmark.TITLE} ...", file=sys.stderr, flush=True)
+        result = benchmark.run(quick=arguments.quick)
+        figures[name] = result
+        if arguments.output == "text":
+            _print(benchmark.TITLE, result)
+    if arguments.output == "json":
+        print(json.dumps(figures, indent=2))
+    return 0
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}")
+    parser.add_argument("--quick", action="store_true", help="smaller numbers, rougher figures")
+    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - set(NAMES)
+    if unknown:
+        parser.error(f"unknown benchmark {min(unknown)!r}; there are {', '.join(NAMES)}")
+    return arguments
+
+
+def _print(title: str, figures: dict[str, object]) -> None:
+    print(f"\n{title}")
+    width = max(len(name) for name in figures)
+    for name, value in figures.items():
+        print(f"  {name:<{width}}  {_shown(value)}")
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        rows = cast("dict[str, object]", value)
+        return "  ".join(f"{name} {_shown(each)}" for name, each in rows.items())
+    return f"{value:,}" if isinstance(value, int | float) else str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,68 @@
+"""No-op jobs on the memory backend, from submit to settled, on a node with all its services."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import msgspec
+
+from drumbeat import Drumbeat
+
+TITLE = "No-op jobs on the memory backend"
+BATCH = 1_000
+
+
+def run(*, quick: bool) -> dict[str, object]:
+    """Microseconds of processor time per job, in batches; and of the bare calls in them."""
+    batches = 20 if quick else 100
+    submitting, working = asyncio.run(_measure(batches))
+    bare = asyncio.run(_bare(batches))
+    total = submitting + working
+    return {
+        "jobs": batches * BATCH,
+        "us_per_job": round(total, 2),
+        "us_to_submit": round(submitting, 2),
+        "us_to_run_and_settle": round(working, 2),
+        "bare_us_per_job": round(bare, 2),
+        "ratio_to_bare": round(total / bare, 2),
+        "target_us_per_job": 20.0,
+    }
+
+
+async def _measure(batches: int) -> tuple[float, float]:
+    app = Drumbeat("memory://", keep_jobs="1m")
+
+    @app.task
+    async def nothing(number: int) -> None:
+        del number
+
+    calls = [(number,) for number in range(BATCH)]
+    submitting = working = 0.0
+    async with app.running():
+        await app.jobs.wait((await nothing.submit_many(calls))[-1].id)  # warm
+        for _ in range(batches):
+            start = time.process_time()
+            jobs = await nothing.submit_many(calls)
+            submitted = time.process_time()
+            await app.jobs.wait(jobs[-1].id)
+            submitting += submitted - start
+            working += time.process_time() - submitted
+    each = 1e6 / (batches * BATCH)
+    return submitting * each, working * each
+
+
+async def _bare(batches: int) -> float:
+    """The least that any queue must do: write the arguments, read them, call the handler."""
+
+    async def nothing(number: int) -> None:
+        del number
+
+    encode = msgspec.json.Encoder().encode
+    decode = msgspec.json.Decoder(dict[str, int]).decode
+    start = time.process_time()
+    for _ in range(batches):
+        payloads = [encode({"number": number}) for number in range(BATCH)]
+        for payload in payloads:
+            await nothing(**decode(payload))
+    return (time.process_time() - start) * 1e6 / (batches * BATCH)

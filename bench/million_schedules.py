@@ -1,0 +1,115 @@
+"""A million cron schedules, held by the memory store and ticked by the real ticker.
+
+Every schedule fires once an hour, a sixtieth of them in each minute; virtual minutes pass.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import resource
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from drumbeat.coordinators.memory import MemoryCoordinator
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.elector import Candidacy, Elector
+from drumbeat.engine.leadership import Term
+from drumbeat.engine.ticker import Ticker, TickerSettings
+from drumbeat.model.ids import node_id
+from drumbeat.model.job import JobSpec
+from drumbeat.model.lease import SCHEDULER, Epoch, Lease
+from drumbeat.model.plan import Written
+from drumbeat.model.policy import Overlap, Policies
+from drumbeat.model.schedule import Schedule
+from drumbeat.model.triggers import cron
+from drumbeat.rules.editing import declare
+from drumbeat.rules.leading import LeaseTimings
+from drumbeat.stores.memory import MemoryStore
+from drumbeat.testing import FakeClock, FakeRuntime
+
+TITLE = "A million cron schedules in memory"
+START = datetime(2030, 1, 1, tzinfo=UTC)
+BATCH = 10_000
+
+
+def run(*, quick: bool) -> dict[str, object]:
+    """Bytes per schedule, microseconds of processor time per fire, fires per second."""
+    return asyncio.run(_measure(100_000 if quick else 1_000_000, minutes=12))
+
+
+class _Endless(Term):
+    """A term that never ends: no election is measured here."""
+
+    def may_act(self) -> bool:
+        return True
+
+
+async def _measure(count: int, minutes: int) -> dict[str, object]:
+    clock = FakeClock(START)
+    runtime = FakeRuntime(clock)
+    store = MemoryStore(clock)
+    before = _resident()
+    start = time.process_time()
+    await _declare(store, count)
+    gc.collect()
+    declaring = time.process_time() - start
+    held = _resident() - before
+    ticker = await _ticker(store, runtime)
+    start, wall = time.process_time(), time.perf_counter()
+    for _ in range(minutes):
+        await clock.advance(timedelta(minutes=1))
+        while await ticker.once() == 0:
+            pass
+    ticking, wall = time.process_time() - start, time.perf_counter() - wall
+    fires = sum(sum(each.values()) for each in (await store.jobs.counts()).values())
+    return {
+        "schedules": count,
+        "virtual_minutes": minutes,
+        "fires": fires,
+        "expected_fires": sum(len(range(minute, count, 60)) for minute in range(1, minutes + 1)),
+        "bytes_per_schedule": round(held / count),
+        "us_to_declare": round(declaring * 1e6 / count, 2),
+        "us_per_fire": round(ticking * 1e6 / fires, 2),
+        "fires_per_second": round(fires / wall),
+        "peak_memory_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
+    }
+
+
+async def _declare(store: MemoryStore, count: int) -> None:
+    policies = Policies(overlap=Overlap.ALLOW)
+    for first in range(0, count, BATCH):
+        edits = [
+            declare(
+                None,
+                Schedule(
+                    f"schedule-{number}",
+                    cron(f"{number % 60} * * * *"),
+                    JobSpec("nothing"),
+                    policies,
+                ),
+                START,
+            ).edit
+            for number in range(first, min(first + BATCH, count))
+        ]
+        verdicts = await store.schedules.put([edit for edit in edits if edit is not None])
+        assert all(isinstance(verdict, Written) for verdict in verdicts)
+
+
+async def _ticker(store: MemoryStore, runtime: FakeRuntime) -> Ticker:
+    bus = Bus(runtime.clock)
+    node = node_id("bench", 1)
+    lease = Lease(SCHEDULER, node, "bench", 1, timedelta(seconds=10))
+    epoch = await store.fence.claim(lease)
+    assert isinstance(epoch, Epoch)
+    candidacy = Candidacy(SCHEDULER, node, LeaseTimings.for_ttl(10), 1.0)
+    elector = Elector(candidacy, lambda: MemoryCoordinator(runtime.clock, "bench"), runtime, bus)
+    term = _Endless(lease, epoch, elector)
+    settings = TickerSettings(batch=BATCH, poll=None)
+    return Ticker(term, store.schedules, settings, runtime, bus)
+
+
+def _resident() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize()

@@ -1,0 +1,64 @@
+"""The public names are a promise: adding or removing one is a decision, made here."""
+
+import inspect
+
+import drumbeat
+
+PUBLIC = [
+    "Calendar",
+    "Cancel",
+    "Conflict",
+    "Context",
+    "Drumbeat",
+    "DrumbeatError",
+    "InvalidCron",
+    "InvalidInput",
+    "Job",
+    "JobFailed",
+    "JobFilter",
+    "LockHeld",
+    "LockLost",
+    "NotFound",
+    "NotRunning",
+    "PageRequest",
+    "Policies",
+    "Retry",
+    "Schedule",
+    "ScheduledTask",
+    "Snooze",
+    "Status",
+    "Task",
+    "Trigger",
+    "Unavailable",
+    "WaitTimeout",
+    "any_of",
+    "bounded",
+    "cron",
+    "daily",
+    "every",
+    "every_between",
+    "monthly",
+    "once",
+    "weekly",
+]
+
+
+def test_the_public_names_are_these_in_order() -> None:
+    names: list[str] | None = getattr(drumbeat, "__all__", None)
+    assert names is not None, "drumbeat/__init__.py does not say what is public: it has no __all__"
+    assert list(names) == PUBLIC
+
+
+def test_every_public_name_leads_to_something() -> None:
+    missing = [name for name in PUBLIC if not hasattr(drumbeat, name)]
+    assert missing == []
+
+
+def test_every_public_class_and_function_says_what_it_is_for() -> None:
+    things = {name: getattr(drumbeat, name, None) for name in PUBLIC}
+    silent = [
+        name
+        for name, thing in things.items()
+        if (inspect.isclass(thing) or inspect.isfunction(thing)) and not thing.__doc__
+    ]
+    assert silent == []
