@@ -8,7 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, Self, TypeVar, Unpack
 
-from drumbeat.config import Config, Settings
+from drumbeat.backends import Addresses, connect
+from drumbeat.config import Config, Settings, masked
+from drumbeat.coordinators.none import NoCoordinator
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.decorators import Decorator, TaskDecorator
 from drumbeat.engine.handle import Task, TaskSettings
@@ -33,8 +35,9 @@ from drumbeat.engine.submitter import Submitter
 from drumbeat.engine.task import TaskDefinition, TaskOptions, define
 from drumbeat.model.duration import parse_duration
 from drumbeat.model.errors import ConfigurationError, DuplicateSchedule, NotRunning
-from drumbeat.model.events import Event
+from drumbeat.model.events import ElectionOff, Event
 from drumbeat.model.ids import NodeId, node_id
+from drumbeat.model.job import Job, JobSpec
 from drumbeat.model.node import NodeRecord, Role
 from drumbeat.model.schedule import Schedule
 from drumbeat.model.trigger import Trigger
@@ -43,8 +46,9 @@ from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
 from drumbeat.rules.leading import LeaseTimings
+from drumbeat.telemetry.formats import write_logs
 from drumbeat.telemetry.logs import log_events
-from drumbeat.wiring import Addresses, Plant, build_node, connect
+from drumbeat.wiring import Plant, build_node, check
 
 Listening = TypeVar("Listening", bound=Callable[..., Any])
 
@@ -61,28 +65,33 @@ class Drumbeat:
     async def greet(name: str) -> str:
         return f"Hello, {name}"
     ```
-    Settings are given by name; `drumbeat.config.Config` says what each means.
+    Settings are given by name; `drumbeat.config.Config` says what each means. The environment and
+    `.env` stand above them, also for the addresses; `environment={}` leaves both unread.
     """
 
     def __init__(
         self,
-        store: str | Store,
+        store: str | Store | None = None,
         *,
         coordinator: str | Coordinator | None = None,
         queue: str | Queue | None = None,
         runtime: Runtime | None = None,
+        environment: Mapping[str, str] | None = None,
         **settings: Unpack[Settings],
     ) -> None:
-        self.settings = Config(**settings)
+        given = Addresses(store, coordinator, queue)
+        self.settings = Config.load({**settings, **given.by_name()}, environment)
         self._runtime = runtime or SystemRuntime()
         self._bus = Bus(self._runtime.clock)
         self._registry = Registry()
         self._declared: dict[str, Schedule] = {}
-        self._backends = connect(Addresses(store, coordinator, queue), self.settings, self._runtime)
+        check(self.settings)
+        self._backends = connect(given.under(self.settings), self.settings, self._runtime)
         self._portal = Portal()
         self._submitter = Submitter(self._backends.store.jobs, self._backends.queue, self._bus)
         self._submissions = Submissions(self._submitter, self._portal)
         self._node: RunningNode | None = None
+        self._starting = False
         self.id: NodeId = self._new_id()
         """This process's identity in the fleet; new at every start."""
         self.task = TaskDecorator(self._register_task)
@@ -118,9 +127,30 @@ class Drumbeat:
         """The names of the tasks that are registered here."""
         return self._registry.names
 
+    def task_named(self, name: str) -> Task[..., Any]:
+        """The handle of a task that is registered here; `UnknownTask` if there is none."""
+        return Task(self._registry.get(name), self._submissions)
+
+    @property
+    def store(self) -> Store:
+        """The store itself, for tools that look closer than tasks need to."""
+        return self._backends.store
+
     async def nodes(self) -> Sequence[NodeRecord]:
         """The nodes of the fleet, as the store has them."""
         return await self._backends.store.nodes.list()
+
+    async def drain(self, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
+        """Ask nodes to finish their work and stop; return those that exist."""
+        return await self._backends.store.nodes.request_drain(nodes)
+
+    async def submit(self, spec: JobSpec) -> Job:
+        """Submit a job as it stands, also of a task that only other nodes know.
+
+        Nothing checks its arguments before a worker does: where the task is registered, use its
+        own `submit`.
+        """
+        return await self._submitter.submit(spec)
 
     def scheduled(
         self,
@@ -195,22 +225,31 @@ class Drumbeat:
         """
         timings = LeaseTimings.for_ttl(parse_duration(ttl).total_seconds())
         patience = parse_duration(wait).total_seconds()
-        leases = self._backends.coordinator.leases
-        return Lock(name, self.id, timings, patience, leases, self._runtime, self._bus)
+        coordinator = self._backends.coordinator
+        return Lock(name, self.id, timings, patience, coordinator, self._runtime, self._bus)
 
     async def start(self, roles: Iterable[Role | str] = ROLES) -> None:
         """Start this process as a node of the fleet, and return once it runs."""
-        if self._node is not None:
+        if self._node is not None or self._starting:
             raise NotRunning("the app is running already; stop it before starting it again")
         chosen = _roles(roles)
+        self._starting = True
+        try:
+            self._node = await self._start(chosen)
+        finally:
+            self._starting = False
+        self._portal.open()
+
+    async def _start(self, roles: frozenset[Role]) -> RunningNode:
         self.id = self._new_id()
         await self._backends.open()
+        if isinstance(self._backends.coordinator, NoCoordinator):
+            self._bus.emit(ElectionOff(self.id))
         await self.schedules.declare(tuple(self._declared.values()))
         plant = Plant(self._backends, self.settings, self._registry, self._runtime, self._bus)
-        node = build_node(plant, self.id, chosen)
+        node = build_node(plant, self.id, roles)
         await node.start()
-        self._portal.open()
-        self._node = node
+        return node
 
     async def stop(self, grace: float | None = None) -> None:
         """Drain and stop: running jobs get so many seconds to finish (None: as the settings say).
@@ -234,8 +273,22 @@ class Drumbeat:
         finally:
             await self.stop()
 
+    @asynccontextmanager
+    async def connected(self) -> AsyncGenerator[Self]:
+        """Reach the backends without becoming a node: for scripts and tools."""
+        await self._backends.open()
+        try:
+            yield self
+        finally:
+            await self._submitter.close()
+            await self._backends.close()
+
     def run(self, roles: Iterable[Role | str] = ROLES) -> None:
-        """Run as a node until a signal stops it."""
+        """Run as a node until a signal stops it.
+
+        Logs go to standard error as the settings say, unless logging was configured before.
+        """
+        write_logs(self.settings.log_level, self.settings.log_format, masked)
         asyncio.run(self._run(roles))
 
     async def wait_until_idle(self, timeout: float | None = None) -> None:

@@ -1,17 +1,12 @@
-"""Wiring: addresses become backends, backends and settings become a node.
-
-The only file that knows every part.
-"""
+"""Wiring: backends and settings become a node. The only file that knows every service."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
+from drumbeat.backends import Backends
 from drumbeat.config import Config
-from drumbeat.coordinators.memory import MemoryCoordinator
-from drumbeat.coordinators.none import NoCoordinator
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.elector import Candidacy, Elector
 from drumbeat.engine.executor import Executor
@@ -23,119 +18,17 @@ from drumbeat.engine.promoter import Promoter, PromoterSettings
 from drumbeat.engine.pruner import Pruner, RetentionSettings
 from drumbeat.engine.reaper import Reaper
 from drumbeat.engine.registry import Registry
+from drumbeat.engine.resignation import Resignation
 from drumbeat.engine.service import Service
 from drumbeat.engine.slots import Slots
 from drumbeat.engine.ticker import Ticker, TickerSettings
 from drumbeat.engine.worker import Worker
-from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.node import Node, Role
-from drumbeat.ports.coordinator import Coordinator
-from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
-from drumbeat.ports.store import Store, Topic
-from drumbeat.queues.memory import MemoryQueue
-from drumbeat.queues.stored import StoredQueue
 from drumbeat.rules.leading import LeaseTimings
-from drumbeat.stores.memory import MemoryStore
 from drumbeat.version import VERSION
-
-POLL = 1.0
-"""Seconds after which a service looks at a store whose hints may get lost."""
-
-
-@dataclass(frozen=True, slots=True)
-class Backends:
-    """Where the truth is, who tells, who appoints."""
-
-    store: Store
-    queue: Queue
-    coordinator: Coordinator
-    """For the main loop: locks, the list of nodes, configuration."""
-    connect: Callable[[], Coordinator]
-    """A coordinator for the elector, which has a loop and a connection of its own."""
-    poll: float | None
-    """None: the store's hints always come, so nothing has to look without one."""
-    ours: tuple[Store | Queue | Coordinator, ...]
-    """Those that were made here, and are closed here: what the user made, the user closes."""
-
-    async def open(self) -> None:
-        """Make all of them ready."""
-        for backend in (self.store, self.queue, self.coordinator):
-            await backend.open()
-
-    async def close(self) -> None:
-        """Let go of those that were made here, the store last."""
-        for backend in reversed(self.ours):
-            await backend.close()
-
-
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """What the user gave: addresses, or backends that exist already."""
-
-    store: str | Store
-    coordinator: str | Coordinator | None = None
-    queue: str | Queue | None = None
-
-
-def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
-    """The backends behind the addresses; `ConfigurationError` for one that nobody knows."""
-    store = addresses.store
-    poll: float | None = POLL
-    if isinstance(store, str):
-        store = _store(store, runtime)
-    if isinstance(store, MemoryStore):
-        poll = None
-    coordinator = addresses.coordinator
-    if not config.leader_election:
-        coordinator = "none"
-    if coordinator is None or isinstance(coordinator, str):
-        coordinator = _coordinator(coordinator or "memory://", runtime)
-    queue = addresses.queue
-    if queue is None or isinstance(queue, str):
-        queue = _queue(queue, store, runtime)
-    given = (addresses.store, addresses.coordinator, addresses.queue)
-    ours = tuple(made for made in (store, coordinator, queue) if made not in given)
-    return Backends(store, queue, coordinator, lambda: coordinator, poll, ours)
-
-
-def _store(address: str, runtime: Runtime) -> Store:
-    if _scheme("store", address) == "memory":
-        return MemoryStore(runtime.clock)
-    raise _unknown("store", address, ("memory://",))
-
-
-def _coordinator(address: str, runtime: Runtime) -> Coordinator:
-    domain = f"memory-{runtime.random.getrandbits(64):016x}"
-    if address == "none":
-        return NoCoordinator(runtime.clock, domain)
-    if _scheme("coordinator", address) == "memory":
-        return MemoryCoordinator(runtime.clock, domain)
-    raise _unknown("coordinator", address, ("memory://", "none"))
-
-
-def _queue(address: str | None, store: Store, runtime: Runtime) -> Queue:
-    if address is None:
-        return StoredQueue(lambda wake: store.subscribe(Topic.JOBS, wake))
-    if _scheme("queue", address) == "memory":
-        return MemoryQueue(runtime.clock)
-    raise _unknown("queue", address, ("memory://",))
-
-
-def _scheme(what: str, address: str) -> str:
-    scheme = urlsplit(address).scheme
-    if not scheme:
-        raise ConfigurationError(f"{what} must be an address such as 'memory://', not {address!r}")
-    return scheme
-
-
-def _unknown(what: str, address: str, known: Sequence[str]) -> ConfigurationError:
-    scheme = urlsplit(address).scheme
-    return ConfigurationError(
-        f"no {what} is known for {scheme!r}://; this version has {', '.join(known)}"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +40,12 @@ class Plant:
     registry: Registry
     runtime: Runtime
     bus: Bus
+
+
+def check(config: Config) -> None:
+    """Refuse times that cannot work, long before the start."""
+    _timings(config)
+    _heartbeats(config)
 
 
 def build_node(plant: Plant, node_id: NodeId, roles: frozenset[Role]) -> RunningNode:
@@ -169,8 +68,7 @@ def build_node(plant: Plant, node_id: NodeId, roles: frozenset[Role]) -> Running
             draining=worker is not None and not worker.taking,
         )
 
-    heartbeats = Heartbeats(config.seconds("heartbeat_every"), config.seconds("node_lifetime"))
-    keeper = Keeper(plant.backends.store.nodes, describe, heartbeats, slots, runtime, bus)
+    keeper = Keeper(plant.backends.store.nodes, describe, _heartbeats(config), slots, runtime, bus)
     elector = _elector(plant, node_id) if Role.SCHEDULER in roles else None
     leadership = None
     if elector is not None:
@@ -195,7 +93,7 @@ def _worker(plant: Plant, node_id: NodeId, slots: Slots) -> Worker:
 
 
 def _elector(plant: Plant, node_id: NodeId) -> Elector:
-    timings = LeaseTimings.for_ttl(plant.config.seconds("lease_ttl"))
+    timings = _timings(plant.config)
     retry_every = min(plant.config.seconds("retry_interval"), timings.ttl)
     candidacy = Candidacy(SCHEDULER, node_id, timings, retry_every)
     return Elector(candidacy, plant.backends.connect, plant.runtime, plant.bus)
@@ -216,6 +114,15 @@ def _leader_services(plant: Plant) -> Callable[[Term], Sequence[Service]]:
             ),
             Reaper(store.jobs, config.seconds("heartbeat_every"), runtime, bus),
             Pruner(store.retention, retention, runtime, bus),
+            Resignation(term, backends.coordinator.configuration, runtime, bus),
         )
 
     return services
+
+
+def _timings(config: Config) -> LeaseTimings:
+    return LeaseTimings.for_ttl(config.seconds("lease_ttl"))
+
+
+def _heartbeats(config: Config) -> Heartbeats:
+    return Heartbeats(config.seconds("heartbeat_every"), config.seconds("node_lifetime"))

@@ -77,7 +77,9 @@ class Codec:
 
     def __init__(self, task: str, parameters: tuple[Parameter, ...], hints: Mapping[str, Any]):
         self._task = task
-        self._signature = inspect.Signature(parameters)
+        self._signature = inspect.Signature(
+            [each.replace(annotation=hints.get(each.name, each.annotation)) for each in parameters]
+        )
         self._names = tuple(parameter.name for parameter in parameters)
         self._simple = all(
             parameter.kind is Parameter.POSITIONAL_OR_KEYWORD for parameter in parameters
@@ -157,7 +159,7 @@ class Codec:
     def _read(self, payload: bytes) -> object:
         try:
             return self._decoder.decode(payload)
-        except (msgspec.DecodeError, ValueError, TypeError) as error:
+        except (msgspec.DecodeError, ValueError, TypeError, NotImplementedError) as error:
             raise InvalidArguments(
                 f"task {self._task!r}: {error}; it takes {self._signature}"
             ) from None

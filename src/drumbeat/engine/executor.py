@@ -42,8 +42,9 @@ class Executor:
             else:
                 result = await self._call(run)
                 ending = NOTHING if result is None else self._returned(run, result)
-        except asyncio.CancelledError:
-            return run.interruption or Stopped("the handler cancelled itself")
+        except asyncio.CancelledError as error:
+            # Nobody asked for it, so it is an error like any other: `Cancel` is how to mean it.
+            return run.interruption or Raised(_told(error))
         except (GeneratorExit, KeyboardInterrupt):
             raise  # meant for the loop, whatever runs on it
         except BaseException as error:  # noqa: BLE001 - a handler may raise anything

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Generic, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
-from drumbeat.engine.task import TaskDefinition, TaskOptions
+from drumbeat.engine.task import Length, TaskDefinition, TaskOptions
+from drumbeat.model.errors import InvalidOption
 from drumbeat.model.job import Job, JobSpec, OnConflict
 from drumbeat.model.retry import Retry
 
@@ -20,8 +21,8 @@ class TaskSettings(TypedDict, total=False):
     queue: str
     priority: int
     retry: Retry
-    timeout: float | timedelta | None
-    heartbeat: float | timedelta | None
+    timeout: Length | None
+    heartbeat: Length | None
     concurrency: int | None
     key: str | None
     key_concurrency: int
@@ -29,8 +30,8 @@ class TaskSettings(TypedDict, total=False):
     on_conflict: OnConflict | str
     rate_limit: str | None
     dedupe_key: str | None
-    dedupe_for: float | timedelta
-    delay: float | timedelta
+    dedupe_for: Length
+    delay: Length
     run_at: datetime | None
     tags: tuple[str, ...]
 
@@ -83,6 +84,8 @@ class Task(Generic[P, R_co]):
 
     def options(self, **changes: Unpack[TaskSettings]) -> Task[P, R_co]:
         """The same task with other options, for the calls that follow."""
+        if "heartbeat" in changes:
+            raise InvalidOption("heartbeat belongs to the task: give it to @app.task")
         chosen = (self._options or self._definition.options).but(changes)
         return Task(self._definition, self._submission, chosen)
 

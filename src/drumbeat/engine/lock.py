@@ -18,7 +18,7 @@ from drumbeat.model.errors import ConfigurationError, LockError, LockHeld, LockL
 from drumbeat.model.events import LockFailed
 from drumbeat.model.ids import NodeId, label_of
 from drumbeat.model.lease import Lease
-from drumbeat.ports.coordinator import Leases
+from drumbeat.ports.coordinator import Coordinator, Leases
 from drumbeat.ports.runtime import Runtime
 from drumbeat.rules import leading
 from drumbeat.rules.leading import Deposed, Leading, LeaseTimings
@@ -38,7 +38,7 @@ class Lock:
         owner: NodeId,
         timings: LeaseTimings,
         wait: float,
-        leases: Leases,
+        coordinator: Coordinator,
         runtime: Runtime,
         bus: Bus,
     ) -> None:
@@ -49,7 +49,8 @@ class Lock:
         self._owner = owner
         self._timings = timings
         self._patience = wait
-        self._leases = leases
+        self._coordinator = coordinator
+        self._leases: Leases = coordinator.leases
         self._runtime = runtime
         self._bus = bus
         self._state: Leading | None = None
@@ -71,6 +72,7 @@ class Lock:
 
     async def __aenter__(self) -> Self:
         try:
+            await self._coordinator.open()
             self._state = await self._acquire()
         except Exception as error:
             self._bus.emit(LockFailed(self.name, error))

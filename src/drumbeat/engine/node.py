@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from drumbeat.engine.bus import Bus
@@ -108,9 +109,9 @@ class RunningNode:
         self._parts.executor.close()
 
     async def wait(self) -> None:
-        """Return when the services have ended, with their error if they failed."""
+        """Return when the services have ended, which they do not by themselves."""
         if self._services is not None:
-            await asyncio.shield(self._services)
+            await asyncio.wait([self._services])
 
     def hurry(self) -> None:
         """End the grace of a stop that is under way."""
@@ -155,7 +156,7 @@ class RunningNode:
         slots, clock = self._parts.slots, self._runtime.clock
         until = clock.elapsed() + grace
         while not slots.idle and clock.elapsed() < until and not self._hurried:
-            await slots.ended.wait(until - clock.elapsed())
+            await slots.ended.wait(None if until == inf else until - clock.elapsed())
         worker.interrupt_all(reason)
         until = clock.elapsed() + LAST_WORDS
         while not slots.idle and clock.elapsed() < until:
@@ -167,7 +168,10 @@ class RunningNode:
         self._unsubscribe.clear()
         if self._services is not None:
             self._services.cancel()
-            await asyncio.wait([self._services])
+            await self._bounded(self._ended(self._services))
+
+    async def _ended(self, services: asyncio.Task[None]) -> None:
+        await asyncio.wait([services])
 
     async def _bounded(self, last: Coroutine[Any, Any, None]) -> None:
         try:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Any, ClassVar
 
 from drumbeat.engine.context import Context
@@ -38,7 +39,10 @@ class PolicySettings(TaskSettings, total=False):
 
 POLICIES = frozenset(PolicySettings.__annotations__) - frozenset(TaskSettings.__annotations__)
 LENGTHS = frozenset({"window", "jitter"})
-DST = frozenset({"dst_gap", "dst_repeat"})
+DST: Mapping[str, Callable[[str], StrEnum]] = {
+    "dst_gap": DstGap.read,
+    "dst_repeat": DstRepeat.read,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +63,11 @@ class ScheduleOptions:
         policies: dict[str, Any] = {
             name: _length(name, value) if name in LENGTHS else value
             for name, value in given.items()
-            if name in POLICIES - DST
+            if name in POLICIES and name not in DST
         }
         return cls(
             Policies(**policies),
-            {name.removeprefix("dst_"): value for name, value in given.items() if name in DST},
+            {name: DST[name](value) for name, value in given.items() if name in DST},
             {name: value for name, value in given.items() if name not in POLICIES},
         )
 
@@ -99,7 +103,9 @@ def schedule_of(
             f"not {trigger!r}"
         )
     if options.dst:
-        trigger = trigger.with_dst(**options.dst)
+        trigger = trigger.with_dst(
+            **{name.removeprefix("dst_"): value for name, value in options.dst.items()}
+        )
     job = definition.job(tuple(arguments.args), arguments.kwargs)
     return Schedule(name, trigger, job, options.policies, description)
 

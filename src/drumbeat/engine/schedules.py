@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Unpack
 
 from drumbeat.engine.bus import Bus
+from drumbeat.engine.handle import Task
 from drumbeat.engine.registry import Registry
+from drumbeat.engine.scheduled import Arguments, PolicySettings, ScheduleOptions, schedule_of
 from drumbeat.engine.submitter import Submitter
 from drumbeat.model.errors import Contended, UnknownSchedule
 from drumbeat.model.events import ScheduleChanged, ScheduleDeclared, ScheduleDrifted
@@ -17,6 +19,7 @@ from drumbeat.model.job import Job
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.plan import AlreadyFired, Backfilled, Edit, Fire, Raced, TickRecord
 from drumbeat.model.schedule import Schedule, StoredSchedule
+from drumbeat.model.trigger import Trigger
 from drumbeat.ports.store import ScheduleStore
 from drumbeat.rules import editing
 from drumbeat.rules.backfilling import backfill
@@ -48,8 +51,36 @@ class Schedules:
             waiting = await self._declare(waiting)
         raise Contended(f"schedules {[s.name for s in waiting]} kept changing while declared")
 
-    async def put(self, schedule: Schedule) -> StoredSchedule:
-        """Create a schedule, or replace its definition from now on."""
+    async def put(
+        self,
+        name: str,
+        when: Trigger | str,
+        task: Task[..., Any] | str,
+        *,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        description: str = "",
+        **options: Unpack[PolicySettings],
+    ) -> StoredSchedule:
+        """Create a schedule for a task, or replace its definition from now on.
+
+        Takes the policies of the schedule and the options of its jobs. A string is a cron
+        expression.
+        """
+        definition = self._registry.get(task if isinstance(task, str) else task.name)
+        chosen = ScheduleOptions.sort(options)
+        schedule = schedule_of(
+            name,
+            when,
+            replace(definition, options=definition.options.but(chosen.task)),
+            chosen,
+            Arguments(args, kwargs or {}),
+            description,
+        )
+        return await self.write(schedule)
+
+    async def write(self, schedule: Schedule) -> StoredSchedule:
+        """Create the schedule, or replace its definition from now on."""
         for _ in range(TRIES):
             found = await self._store.get([schedule.name])
             edit = editing.replace(found.schedules[0], schedule, found.as_of)

@@ -29,6 +29,10 @@ class Stoppable(Protocol):
         """End the grace of a stop that is under way."""
         ...
 
+    async def wait(self) -> None:
+        """Return when its services have ended, which they do not by themselves."""
+        ...
+
 
 Stop: TypeAlias = Callable[[float], Coroutine[Any, Any, None]]
 
@@ -60,12 +64,13 @@ def _exit(_number: int, _frame: FrameType | None) -> None:
 async def _first(asked: asyncio.Queue[signal.Signals], node: Stoppable) -> signal.Signals:
     signalled = asyncio.ensure_future(asked.get())
     drained = asyncio.ensure_future(node.drain_requested.wait())
+    ended = asyncio.ensure_future(node.wait())
     try:
-        await asyncio.wait([signalled, drained], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([signalled, drained, ended], return_when=asyncio.FIRST_COMPLETED)
         return signalled.result() if signalled.done() else signal.SIGTERM
     finally:
-        signalled.cancel()
-        drained.cancel()
+        for waiting in (signalled, drained, ended):
+            waiting.cancel()
 
 
 @contextmanager

@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from drumbeat.engine.codec import Codec, hints_of
 from drumbeat.engine.context import Context
 from drumbeat.model.duration import parse_duration
-from drumbeat.model.errors import InvalidHandler, InvalidOption
+from drumbeat.model.errors import InvalidHandler, InvalidInput, InvalidOption
 from drumbeat.model.instant import aware
 from drumbeat.model.job import (
     DEFAULT_QUEUE,
@@ -29,6 +29,8 @@ from drumbeat.model.swift import swift
 LONGEST_NAME = 200
 new_job_spec = swift(JobSpec)
 Handler = Callable[..., Any]
+Length: TypeAlias = float | str | timedelta
+"""A length of time: seconds, or as in "15s"."""
 
 
 class Place(StrEnum):
@@ -47,9 +49,9 @@ class TaskOptions:
     priority: int = 0
     """0 to 100; a higher one runs first."""
     retry: Retry = DEFAULT_RETRY
-    timeout: float | timedelta | None = None
+    timeout: Length | None = None
     """Seconds that one attempt may take."""
-    heartbeat: float | timedelta | None = None
+    heartbeat: Length | None = None
     """Seconds within which the handler must call `ctx.heartbeat()` or `ctx.progress()`."""
     concurrency: int | None = None
     """At most so many of this task run at once, over the whole fleet."""
@@ -64,25 +66,25 @@ class TaskOptions:
     rate_limit: str | None = None
     """At most so many starts in a period, over the whole fleet: "100/m", "5/10s"."""
     dedupe_key: str | None = None
-    dedupe_for: float | timedelta = timedelta(hours=24)
-    delay: float | timedelta = timedelta(0)
+    dedupe_for: Length = timedelta(hours=24)
+    delay: Length = timedelta(0)
     run_at: datetime | None = None
     tags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        self._check_kinds()
         self._check_queue()
         if not 0 <= self.priority <= HIGHEST_PRIORITY:
             raise InvalidOption(f"priority must lie between 0 and 100, not {self.priority}")
         for name in ("timeout", "heartbeat"):
             value = getattr(self, name)
-            if value is not None and _seconds(value) <= 0:
+            if value is not None and not _length(name, value):
                 raise InvalidOption(f"{name} must be longer than zero, not {value!r}")
-        for name in ("delay", "dedupe_for"):
-            if _seconds(getattr(self, name)) < 0:
-                raise InvalidOption(f"{name} must be zero or more, not {getattr(self, name)!r}")
+        delay = _length("delay", self.delay)
+        _length("dedupe_for", self.dedupe_for)
         if self.run_at is not None:
             object.__setattr__(self, "run_at", aware("run_at", self.run_at))
-            if _seconds(self.delay) > 0:
+            if delay:
                 raise InvalidOption("give run_at or delay, not both")
         self._check_limits()
 
@@ -99,8 +101,25 @@ class TaskOptions:
             raise InvalidOption(f"unknown option {min(unknown)!r}; known: {known}")
         return replace(self, **changes)
 
+    def _check_kinds(self) -> None:
+        for name in ("priority", "concurrency", "key_concurrency"):
+            value: object = getattr(self, name)
+            if not isinstance(value, int) and (name != "concurrency" or value is not None):
+                raise InvalidOption(f"{name} must be a whole number, not {value!r}")
+        if not _is(self.retry, Retry):
+            raise InvalidOption(
+                f"retry must be a Retry such as Retry.linear(3), not {self.retry!r}"
+            )
+        if _is(self.tags, str):
+            raise InvalidOption(f"tags must be a tuple of names, not {self.tags!r}")
+
     def _check_queue(self) -> None:
-        if not self.queue or len(self.queue) > LONGEST_NAME or self.queue == LEADER_QUEUE:
+        if (
+            not _is(self.queue, str)
+            or not self.queue
+            or len(self.queue) > LONGEST_NAME
+            or self.queue == LEADER_QUEUE
+        ):
             raise InvalidOption(
                 f"queue must be a name of 1 to {LONGEST_NAME} characters other than "
                 f"{LEADER_QUEUE!r}, not {self.queue!r}"
@@ -121,12 +140,20 @@ class TaskOptions:
             parse_rate("", self.rate_limit)
 
 
-def _seconds(value: float | timedelta) -> float:
-    return value.total_seconds() if isinstance(value, timedelta) else value
+def _is(value: object, kind: type) -> bool:
+    """For options that no type checker has seen."""
+    return isinstance(value, kind)
 
 
-def _timedelta(value: float | timedelta) -> timedelta:
-    return value if isinstance(value, timedelta) else timedelta(seconds=value)
+def _length(name: str, value: Length) -> timedelta:
+    try:
+        return parse_duration(value)
+    except (InvalidInput, TypeError) as error:
+        raise InvalidOption(f"{name}: {error}") from None
+
+
+def _seconds(name: str, value: Length | None) -> float | None:
+    return None if value is None else _length(name, value).total_seconds()
 
 
 def parse_rate(key: str, text: str) -> Rate:
@@ -161,7 +188,7 @@ class TaskDefinition:
     @property
     def heartbeat(self) -> float | None:
         """Seconds of silence after which the handler is taken to hang; None: no limit."""
-        return None if self.options.heartbeat is None else _seconds(self.options.heartbeat)
+        return _seconds("heartbeat", self.options.heartbeat)
 
     def job(
         self,
@@ -207,11 +234,11 @@ class TaskDefinition:
             queue=options.queue,
             priority=options.priority,
             run_at=options.run_at,
-            delay=_timedelta(options.delay),
+            delay=_length("delay", options.delay),
             retry=options.retry,
-            timeout=None if options.timeout is None else _seconds(options.timeout),
+            timeout=_seconds("timeout", options.timeout),
             dedupe_key=options.dedupe_key,
-            dedupe_for=_timedelta(options.dedupe_for),
+            dedupe_for=_length("dedupe_for", options.dedupe_for),
             limits=self._limits(options, arguments),
             rate=None if rate is None else parse_rate(f"task:{self.name}", rate),
             tags=options.tags,

@@ -77,7 +77,8 @@ class Ticker(Service):
         return pause
 
     async def _fire(self) -> float | None:
-        due = await self._schedules.due(self._settings.batch)
+        # Schedules that cannot be planned stay due: they must not fill the batch of the others.
+        due = await self._schedules.due(self._settings.batch + len(self._failed))
         read_at = self._runtime.clock.elapsed()
         local = self._runtime.clock.now()
         if abs(local - due.as_of) > WIDEST_SKEW:
@@ -122,7 +123,7 @@ class Ticker(Service):
 
     def _tell(self, made: Plan, committed: Committed) -> None:
         epoch = self._term.epoch.number
-        if self._bus.hears(TickFired):
+        if self._bus.hears(TickFired) and len(made.fires) == len(committed.jobs):
             for fire, job_id in zip(made.fires, committed.jobs, strict=True):
                 lateness = made.as_of - fire.tick_at
                 self._bus.emit(TickFired(made.name, fire.tick_at, job_id, epoch, lateness))
@@ -145,7 +146,7 @@ class Ticker(Service):
         return wait if self._settings.poll is None else min(wait, self._settings.poll)
 
     def _report(self, schedule: DueSchedule, error: Exception) -> None:
-        """Tell of a failure once per version: a schedule that fails does so for as long as it is."""
+        """Tell of a failure once per version: until it is edited, the schedule will fail again."""
         name, version = schedule.stored.name, schedule.stored.version
         if self._failed.get(name) != version:
             self._failed[name] = version

@@ -20,6 +20,7 @@ from drumbeat.model.events import AttemptSuperseded, JobConflicted, JobSettled, 
 from drumbeat.model.job import (
     LEADER_QUEUE,
     Change,
+    Hold,
     Settled,
     Settlement,
     Superseded,
@@ -63,7 +64,7 @@ class Worker(Service):
         self.leads: Callable[[], bool] = lambda: False
         """Whether this node may take the leader's own jobs."""
         self.in_touch: Callable[[], bool] = lambda: True
-        """Whether the store hears this node's heartbeats. It gives the jobs of a silent one away."""
+        """Whether the store hears this node's heartbeats: it gives a silent node's jobs away."""
         self._listener = Listener(settings, queue, self.wake, runtime, bus)
         slots.on_settled = self.wake
 
@@ -126,7 +127,7 @@ class Worker(Service):
         while self._slots.settled:
             settled, self._slots.settled = self._slots.settled, []
             self._tell(settled, await self._take(0, settled))
-        await self._give_back_orphans()
+        await self._give_back_but(frozenset())
 
     async def _take(self, limit: int, settled: Sequence[Settlement]) -> Taken:
         queues = self._settings.queues
@@ -168,13 +169,12 @@ class Worker(Service):
         now = self._runtime.clock.elapsed()
         if now < self._tend_at:
             return
-        await self._give_back_orphans()
+        await self._give_back_but(frozenset(self._slots.holds))
         await self._report_unknown_tasks()
         self._tend_at = now + TEND_EVERY
 
-    async def _give_back_orphans(self) -> None:
+    async def _give_back_but(self, known: frozenset[Hold]) -> None:
         """Give back claims whose answer never reached us: in the store ours, here unknown."""
-        known = frozenset(self._slots.holds)
         orphans = [
             Settlement(attempt.hold, Change.GIVE_BACK)
             for attempt in await self._jobs.held(self._settings.node)

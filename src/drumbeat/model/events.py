@@ -115,6 +115,13 @@ class LeadershipLost(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ElectionOff(Event):
+    """This node starts without an election: it takes itself for the leader, as every other does."""
+
+    node: NodeId
+
+
+@dataclass(frozen=True, slots=True)
 class CoordinatorFailed(Event):
     """The coordinator did not answer, or answered with an error."""
 

@@ -105,7 +105,10 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The plan was written; these are its jobs, in the order of its fires."""
+    """The plan was written; these are its jobs, in the order of its fires.
+
+    A tick that had fired before, since someone backfilled it, has no job among them.
+    """
 
     name: str
     jobs: tuple[JobId, ...]

@@ -68,7 +68,10 @@ class Policies:
         for field in ("start_at", "end_at"):
             instant = getattr(self, field)
             object.__setattr__(self, field, instant and aware(field, instant))
-        self._check()
+        try:
+            self._check()
+        except TypeError as error:
+            raise InvalidPolicy(f"a policy has a value of a wrong kind: {error}") from None
 
     def _check(self) -> None:
         if self.window <= timedelta(0):

@@ -266,6 +266,11 @@ class Retention(Protocol):
 class Store(Protocol):
     """All of the above, on one truth. A call on a store that is not open opens it first."""
 
+    @property
+    def always_hints(self) -> bool:
+        """Whether a hint comes of everything that happens, so that nobody has to look without."""
+        ...
+
     async def open(self) -> None:
         """Make ready for use on the calling event loop. Calling it again does nothing."""
         ...

@@ -21,6 +21,7 @@ from drumbeat.model.events import (
     AttemptSuperseded,
     ClockSkewed,
     CoordinatorFailed,
+    ElectionOff,
     Event,
     JobConflicted,
     LeadershipGained,
@@ -109,6 +110,9 @@ class _Lines:
                 election=e.election,
                 epoch=e.epoch,
                 reason=e.reason,
+            ),
+            ElectionOff: lambda _: self._write(
+                logging.WARNING, "Leader election is off: every instance runs every task"
             ),
             CoordinatorFailed: lambda e: self._write(
                 logging.WARNING,

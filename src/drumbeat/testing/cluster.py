@@ -201,14 +201,20 @@ class Cluster:
         store = NodeStore(self._store, gate)
         coordinator = NodeCoordinator(self._coordinator, gate)
         settings: Settings = {**self._settings, "instance_id": f"node-{number}"}
-        app = Drumbeat(store, coordinator=coordinator, runtime=runtime, **settings)
+        app = Drumbeat(store, coordinator=coordinator, runtime=runtime, environment={}, **settings)
         self._declare(app)
         return _Process(number, app, gate, clock, runtime)
 
     def _client(self) -> Drumbeat:
         runtime = self._runtime(self.clock)
         settings: Settings = {**self._settings, "instance_id": "client"}
-        app = Drumbeat(self._store, coordinator=self._coordinator, runtime=runtime, **settings)
+        app = Drumbeat(
+            self._store,
+            coordinator=self._coordinator,
+            runtime=runtime,
+            environment={},
+            **settings,
+        )
         self._declare(app)
         return app
 

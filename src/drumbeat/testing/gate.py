@@ -171,10 +171,11 @@ class NodeClock:
         await self._gate.passing("sleep")
 
 
-class NodeStore(MemoryStore):
+class NodeStore:
     """The store that all share, as one node reaches it."""
 
-    # Its parts are those of the shared store, so what would make new ones is left out.
+    always_hints = True
+
     def __init__(self, shared: MemoryStore, gate: Gate) -> None:
         self._shared = shared
         self._gate = gate
@@ -183,6 +184,12 @@ class NodeStore(MemoryStore):
         self.fence = behind(gate, shared.fence)
         self.schedules = behind(gate, shared.schedules)
         self.retention = behind(gate, shared.retention)
+
+    async def open(self) -> None:
+        """Nothing to make ready."""
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
 
     async def now(self) -> datetime:
         """The shared store's clock."""

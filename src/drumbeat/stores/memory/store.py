@@ -25,6 +25,8 @@ class MemoryStore:
     and another start on the same truth.
     """
 
+    always_hints = True
+
     def __init__(self, clock: Clock) -> None:
         self._hints = Hints()
         self._step = Step(clock, self._hints)

@@ -1,0 +1,216 @@
+"""Backends: addresses become stores, queues and coordinators.
+
+A backend is one row in each of the tables below, and is imported when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
+from urllib.parse import urlsplit
+
+from drumbeat.config import Config
+from drumbeat.coordinators.memory import MemoryCoordinator
+from drumbeat.coordinators.none import NoCoordinator
+from drumbeat.model.errors import ConfigurationError
+from drumbeat.ports.coordinator import Coordinator
+from drumbeat.ports.queue import Queue
+from drumbeat.ports.runtime import Runtime
+from drumbeat.ports.store import Store, Topic
+from drumbeat.queues.memory import MemoryQueue
+from drumbeat.queues.stored import StoredQueue
+from drumbeat.stores.memory import MemoryStore
+
+Backend = TypeVar("Backend")
+
+POLL = 1.0
+"""Seconds after which a service looks at a store whose hints may get lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backends:
+    """Where the truth is, who tells, who appoints."""
+
+    store: Store
+    queue: Queue
+    coordinator: Coordinator
+    """For the main loop: locks, the list of nodes, configuration."""
+    connect: Callable[[], Coordinator]
+    """A coordinator for the elector, which has a loop and a connection of its own."""
+    poll: float | None
+    """None: the store's hints always come, so nothing has to look without one."""
+    ours: tuple[Store | Queue | Coordinator, ...]
+    """Those that were made here, and are closed here: what the user made, the user closes."""
+
+    async def open(self) -> None:
+        """Make all of them ready."""
+        for backend in (self.store, self.queue, self.coordinator):
+            await backend.open()
+
+    async def close(self) -> None:
+        """Let go of those that were made here, the store last."""
+        for backend in reversed(self.ours):
+            await backend.close()
+
+
+class Borrowed:
+    """A coordinator that is shared with the main loop, and closed there."""
+
+    def __init__(self, coordinator: Coordinator) -> None:
+        self.open = coordinator.open
+        self.leases = coordinator.leases
+        self.registry = coordinator.registry
+        self.configuration = coordinator.configuration
+
+    async def close(self) -> None:
+        """Nothing: whoever lent it closes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """What the user gave: addresses, or backends that exist already."""
+
+    store: str | Store | None
+    coordinator: str | Coordinator | None = None
+    queue: str | Queue | None = None
+
+    def by_name(self) -> dict[str, object]:
+        """Each by the name of its setting."""
+        return {"store": self.store, "coordinator": self.coordinator, "queue": self.queue}
+
+    def under(self, config: Config) -> Addresses:
+        """What is to be used: backends that the user made, else the addresses that were settled."""
+        return Addresses(
+            config.store if isinstance(self.store, str | None) else self.store,
+            config.coordinator if isinstance(self.coordinator, str | None) else self.coordinator,
+            config.queue if isinstance(self.queue, str | None) else self.queue,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An address, and what a backend behind it needs to know."""
+
+    address: str
+    config: Config
+    runtime: Runtime
+
+    @property
+    def path(self) -> str:
+        """The path of a file: `sqlite:///name.db` is relative, `sqlite:////name.db` is not."""
+        path = urlsplit(self.address).path.removeprefix("/")
+        if not path:
+            raise ConfigurationError(
+                f"{self.address!r} names no file; write it as 'sqlite:///drumbeat.db'"
+            )
+        return path
+
+
+Make: TypeAlias = Callable[[Place], Backend]
+
+
+def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
+    """The backends behind the addresses; `ConfigurationError` for one that nobody knows."""
+    store, coordinator, queue = addresses.store, addresses.coordinator, addresses.queue
+    if store is None:
+        raise ConfigurationError(
+            "no store is named: give an address such as 'sqlite:///drumbeat.db' in code, "
+            "by DRUMBEAT_STORE or by --store"
+        )
+    if not config.leader_election:
+        coordinator = "none"
+    elif coordinator is None:  # by default, the store appoints as well
+        coordinator = store if isinstance(store, str) else "memory://"
+    place = Place("", config, runtime)
+    made: list[Store | Queue | Coordinator] = []
+    if isinstance(store, str):
+        store = _make("store", STORES, place, store)
+        made.append(store)
+    elect = _elector(coordinator, place)
+    if isinstance(coordinator, str):
+        coordinator = elect() if elect is not None else _make_coordinator(place, coordinator)
+        made.append(coordinator)
+    if queue is None or isinstance(queue, str):
+        queue = _queue(queue, store, place)
+        made.append(queue)
+    shared = coordinator
+    return Backends(
+        store,
+        queue,
+        coordinator,
+        elect or (lambda: Borrowed(shared)),
+        None if store.always_hints else POLL,
+        tuple(made),
+    )
+
+
+def _memory_store(place: Place) -> Store:
+    return MemoryStore(place.runtime.clock)
+
+
+def _sqlite_store(place: Place) -> Store:
+    from drumbeat.stores.sqlite import SqliteStore  # noqa: PLC0415 - only when it is used
+
+    return SqliteStore(place.path, place.runtime.clock, place.config.namespace)
+
+
+def _memory_coordinator(place: Place) -> Coordinator:
+    return MemoryCoordinator(place.runtime.clock, _domain(place))
+
+
+def _sqlite_coordinator(place: Place) -> Coordinator:
+    from drumbeat.coordinators.sqlite import SqliteCoordinator  # noqa: PLC0415 - as above
+
+    return SqliteCoordinator(place.path, place.runtime.clock, place.config.namespace)
+
+
+def _memory_queue(place: Place) -> Queue:
+    return MemoryQueue(place.runtime.clock)
+
+
+STORES: Mapping[str, Make[Store]] = {"memory": _memory_store, "sqlite": _sqlite_store}
+COORDINATORS: Mapping[str, Make[Coordinator]] = {
+    "memory": _memory_coordinator,
+    "sqlite": _sqlite_coordinator,
+}
+QUEUES: Mapping[str, Make[Queue]] = {"memory": _memory_queue}
+IN_PROCESS = frozenset({"memory", "none"})
+"""Coordinators that live in this process, so that there is nothing to connect to twice."""
+
+
+def _elector(coordinator: str | Coordinator, place: Place) -> Callable[[], Coordinator] | None:
+    """How the elector gets a coordinator of its own; None: it shares the one of the main loop."""
+    if not isinstance(coordinator, str) or _scheme(coordinator) in IN_PROCESS:
+        return None
+    return lambda: _make_coordinator(place, coordinator)
+
+
+def _make_coordinator(place: Place, address: str) -> Coordinator:
+    if address == "none":
+        return NoCoordinator(place.runtime.clock, _domain(place))
+    return _make("coordinator", COORDINATORS, place, address)
+
+
+def _queue(address: str | None, store: Store, place: Place) -> Queue:
+    if address is None:
+        return StoredQueue(lambda wake: store.subscribe(Topic.JOBS, wake))
+    return _make("queue", QUEUES, place, address)
+
+
+def _make(what: str, kinds: Mapping[str, Make[Backend]], place: Place, address: str) -> Backend:
+    make = kinds.get(_scheme(address))
+    if make is None:
+        known = ", ".join(f"{scheme}://" for scheme in kinds)
+        raise ConfigurationError(
+            f"no {what} is known for {_scheme(address) or address!r}; this version has {known}"
+        )
+    return make(Place(address, place.config, place.runtime))
+
+
+def _scheme(address: str) -> str:
+    return "none" if address == "none" else urlsplit(address).scheme
+
+
+def _domain(place: Place) -> str:
+    return f"memory-{place.runtime.random.getrandbits(64):016x}"

@@ -1,0 +1,132 @@
+"""The backends: which there are, what each serves as, and which setting of its own names it.
+
+A backend that a later version brings needs its row here changed, its class, and its line in
+`drumbeat.wiring`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from drumbeat.config.masking import masked
+
+NONE = "none"
+"""The address of no coordinator at all."""
+
+
+class Part(StrEnum):
+    """What a backend can serve as. Each is a setting that takes an address."""
+
+    STORE = "store"
+    COORDINATOR = "coordinator"
+    QUEUE = "queue"
+
+
+@dataclass(frozen=True, slots=True)
+class Backend:
+    """One kind of backend."""
+
+    title: str
+    schemes: tuple[str, ...]
+    serves: tuple[Part, ...]
+    example: str
+    built: bool = True
+    """False: a later version brings it, and this one says so."""
+    setting: str | None = None
+    """The setting that describes it, for fleets that are described by the environment."""
+    stands_for: Part | None = None
+    """What that setting asks it to serve as."""
+
+
+BACKENDS = (
+    Backend("memory", ("memory",), tuple(Part), "memory://"),
+    Backend("SQLite", ("sqlite",), (Part.STORE, Part.COORDINATOR), "sqlite:///drumbeat.db"),
+    Backend(
+        "PostgreSQL",
+        ("postgresql", "postgres"),
+        (Part.STORE, Part.COORDINATOR),
+        "postgresql://host/database",
+        built=False,
+        setting="postgres_dsn",
+        stands_for=Part.STORE,
+    ),
+    Backend(
+        "MongoDB",
+        ("mongodb", "mongodb+srv"),
+        (Part.STORE, Part.COORDINATOR),
+        "mongodb://host/database",
+        built=False,
+        setting="mongodb_uri",
+        stands_for=Part.STORE,
+    ),
+    Backend(
+        "Redis",
+        ("redis", "rediss"),
+        tuple(Part),
+        "redis://host:6379",
+        built=False,
+        setting="redis_url",
+        stands_for=Part.QUEUE,
+    ),
+    Backend(
+        "etcd",
+        ("etcd",),
+        (Part.COORDINATOR,),
+        "etcd://host:2379",
+        built=False,
+        setting="etcd_endpoints",
+        stands_for=Part.COORDINATOR,
+    ),
+    Backend(
+        "Consul",
+        ("consul",),
+        (Part.COORDINATOR,),
+        "consul://host:8500",
+        built=False,
+        setting="consul_http_addr",
+        stands_for=Part.COORDINATOR,
+    ),
+)
+
+
+def examples(part: Part) -> str:
+    """Addresses that this version takes for a part."""
+    built = [each.example for each in BACKENDS if each.built and part in each.serves]
+    return ", ".join([*built, NONE] if part is Part.COORDINATOR else built)
+
+
+def fault_of(part: Part, address: str) -> str | None:
+    """What is wrong with the address of a part, as a sentence; None if this version takes it."""
+    if part is Part.COORDINATOR and address == NONE:
+        return None
+    scheme = urlsplit(address).scheme
+    if not scheme or ":" not in address:
+        return f"{part} must be an address such as 'memory://', not {masked(address)!r}"
+    backend = next((each for each in BACKENDS if scheme in each.schemes), None)
+    if backend is not None and part in backend.serves and not backend.built:
+        return (
+            f"no {part} is known for '{scheme}'://, since {backend.title} comes with a later "
+            f"version; this one has {examples(part)}"
+        )
+    if backend is None or part not in backend.serves:
+        return f"no {part} is known for '{scheme}'://; this version has {examples(part)}"
+    return None
+
+
+def described(values: Mapping[str, object]) -> dict[Part, Backend]:
+    """What the backends' own settings ask for; they speak only where nobody named a store."""
+    asked: dict[Part, Backend] = {}
+    if values.get(Part.STORE) is not None:
+        return asked
+    for backend in BACKENDS:
+        if backend.setting and backend.stands_for and values.get(backend.setting):
+            asked.setdefault(backend.stands_for, backend)
+    return asked
+
+
+def address_of(backend: Backend, value: str) -> str:
+    """What a backend's own setting says, as an address: `localhost:6379` gets its scheme."""
+    return value if "://" in value else f"{backend.schemes[0]}://{value}"

@@ -1,0 +1,46 @@
+"""Resignation: the leader gives its term up when a person asks for it, from any process.
+
+The request is a value in the fleet's shared configuration that names one term, by the domain and
+the token of its lease. So it can only ever end that very term: a request that comes late, or is
+seen again by a later leader, means nobody.
+"""
+
+from __future__ import annotations
+
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.elector import RESIGNED
+from drumbeat.engine.leadership import Term
+from drumbeat.engine.service import Service
+from drumbeat.model.lease import Lease
+from drumbeat.ports.coordinator import Configuration
+from drumbeat.ports.runtime import Runtime
+
+LOOK_AGAIN = 5.0
+"""Seconds after which a watch that ended by itself is begun anew."""
+
+
+def request_for(lease: Lease) -> tuple[str, bytes]:
+    """The key and the value that ask the holder of this term to resign."""
+    return f"resign/{lease.name}", f"{lease.domain}:{lease.token}".encode()
+
+
+class Resignation(Service):
+    """Watches, during one term, whether a person wants it to end."""
+
+    name = "resignation"
+
+    def __init__(
+        self, term: Term, configuration: Configuration, runtime: Runtime, bus: Bus
+    ) -> None:
+        super().__init__(runtime, bus)
+        self._term = term
+        self._configuration = configuration
+
+    async def once(self) -> float | None:
+        """Resign as soon as the request names this term."""
+        key, wanted = request_for(self._term.lease)
+        async for entry in self._configuration.watch(key):
+            if entry is not None and entry.value == wanted:
+                self._term.resign(RESIGNED)
+                return None
+        return LOOK_AGAIN

@@ -1,0 +1,252 @@
+"""Documents: values as JSON text, for stores that keep them whole.
+
+What `..._to_text` wrote, `..._from_text` reads as an equal value, also in a later version: a field
+that is absent has its default. Lengths of time are whole microseconds and instants are texts with
+their zone, so nothing is rounded. These are for a store's own eyes; people write triggers and
+options in other ways.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, TypeAlias
+
+from drumbeat.model.ids import NodeId
+from drumbeat.model.instant import aware
+from drumbeat.model.job import JobSpec, Limit, OnConflict, Progress, Rate
+from drumbeat.model.node import Node, Role
+from drumbeat.model.policy import Policies
+from drumbeat.model.retry import Retry, Strategy
+from drumbeat.model.schedule import Schedule
+from drumbeat.model.trigger import trigger_from_json
+
+Json: TypeAlias = Any
+"""Decoded JSON that we have written ourselves: checked by the constructors that it goes to."""
+
+MICROSECOND = timedelta(microseconds=1)
+BYTES_IN_TEXT = "surrogateescape"
+"""Arguments are JSON and so UTF-8; should they not be, they still come out as they went in."""
+
+
+def schedule_to_text(schedule: Schedule) -> str:
+    """A whole definition."""
+    return _text(
+        {
+            "name": schedule.name,
+            "trigger": schedule.trigger.to_json(),
+            "job": job_to_json(schedule.job),
+            "policies": _policies_to_json(schedule.policies),
+            "description": schedule.description,
+        }
+    )
+
+
+def schedule_from_text(text: str) -> Schedule:
+    """The definition that was written."""
+    data: Json = json.loads(text)
+    return Schedule(
+        data["name"],
+        trigger_from_json(data["trigger"]),
+        job_from_json(data["job"]),
+        _policies_from_json(data.get("policies", {})),
+        data.get("description", ""),
+    )
+
+
+def job_to_json(spec: JobSpec) -> dict[str, object]:
+    """What was asked for, as values that JSON has."""
+    return _known(
+        task=spec.task,
+        arguments=spec.arguments.decode(errors=BYTES_IN_TEXT),
+        queue=spec.queue,
+        priority=spec.priority,
+        run_at=_instant_to_json(spec.run_at),
+        delay=spec.delay // MICROSECOND,
+        retry=retry_to_json(spec.retry),
+        timeout=spec.timeout,
+        dedupe_key=spec.dedupe_key,
+        dedupe_for=spec.dedupe_for // MICROSECOND,
+        schedule=spec.schedule,
+        tick_at=_instant_to_json(spec.tick_at),
+        limits=[_limit_to_json(limit) for limit in spec.limits],
+        rate=None if spec.rate is None else _rate_to_json(spec.rate),
+        tags=list(spec.tags),
+    )
+
+
+def job_from_json(data: Json) -> JobSpec:
+    """What was asked for."""
+    rate = data.get("rate")
+    return JobSpec(
+        data["task"],
+        data["arguments"].encode(errors=BYTES_IN_TEXT),
+        data["queue"],
+        data["priority"],
+        _instant_from_json("run_at", data.get("run_at")),
+        data["delay"] * MICROSECOND,
+        retry_from_json(data["retry"]),
+        data.get("timeout"),
+        data.get("dedupe_key"),
+        data["dedupe_for"] * MICROSECOND,
+        data.get("schedule"),
+        _instant_from_json("tick_at", data.get("tick_at")),
+        tuple(_limit_from_json(limit) for limit in data["limits"]),
+        None if rate is None else _rate_from_json(rate),
+        tuple(data["tags"]),
+    )
+
+
+def retry_to_json(retry: Retry) -> list[object]:
+    """A retry in few characters, since every job may carry one."""
+    return [retry.strategy.value, retry.max_retries, retry.base_delay, retry.max_delay]
+
+
+def retry_from_json(data: Json) -> Retry:
+    """The retry that was written."""
+    strategy, max_retries, base_delay, max_delay = data
+    return Retry(Strategy(strategy), max_retries, base_delay, max_delay)
+
+
+def limits_to_text(limits: Sequence[Limit]) -> str:
+    """The limits of a job; empty for none."""
+    return _text([_limit_to_json(limit) for limit in limits]) if limits else ""
+
+
+def limits_from_text(text: str) -> tuple[Limit, ...]:
+    """The limits that were written."""
+    return tuple(_limit_from_json(limit) for limit in json.loads(text)) if text else ()
+
+
+def rate_to_text(rate: Rate | None) -> str:
+    """The rate of a job; empty for none."""
+    return "" if rate is None else _text(_rate_to_json(rate))
+
+
+def rate_from_text(text: str) -> Rate | None:
+    """The rate that was written."""
+    return _rate_from_json(json.loads(text)) if text else None
+
+
+def options_to_text(retry: Retry, timeout: float | None) -> str:
+    """The options that all jobs of a task tend to share."""
+    return _text({"retry": retry_to_json(retry), "timeout": timeout})
+
+
+def options_from_text(text: str) -> tuple[Retry, float | None]:
+    """The options that were written."""
+    data: Json = json.loads(text)
+    return retry_from_json(data["retry"]), data["timeout"]
+
+
+def tags_to_text(tags: Sequence[str]) -> str:
+    """The tags of a job."""
+    return _text(list(tags))
+
+
+def tags_from_text(text: str) -> tuple[str, ...]:
+    """The tags that were written."""
+    return tuple(json.loads(text))
+
+
+def progress_to_text(progress: Progress) -> str:
+    """How far an attempt has come."""
+    return _text([progress.done, progress.total, progress.message])
+
+
+def progress_from_text(text: str) -> Progress:
+    """The progress that was written."""
+    done, total, message = json.loads(text)
+    return Progress(done, total, message)
+
+
+def node_to_text(node: Node) -> str:
+    """What a node says of itself."""
+    return _text(
+        {
+            "id": node.id,
+            "roles": sorted(role.value for role in node.roles),
+            "version": node.version,
+            "started_at": _instant_to_json(node.started_at),
+            "slots": node.slots,
+            "busy": node.busy,
+            "queues": list(node.queues),
+            "draining": node.draining,
+        }
+    )
+
+
+def node_from_text(text: str) -> Node:
+    """What the node said. A role that this version does not know is left out."""
+    data: Json = json.loads(text)
+    known = {role.value for role in Role}
+    return Node(
+        NodeId(data["id"]),
+        frozenset(Role(role) for role in data["roles"] if role in known),
+        data["version"],
+        datetime.fromisoformat(data["started_at"]),
+        data["slots"],
+        data["busy"],
+        tuple(data["queues"]),
+        data["draining"],
+    )
+
+
+def _policies_to_json(policies: Policies) -> dict[str, object]:
+    return _known(
+        misfire=policies.misfire.value,
+        window=policies.window // MICROSECOND,
+        cap=policies.cap,
+        overlap=policies.overlap.value,
+        jitter=policies.jitter // MICROSECOND,
+        start_at=_instant_to_json(policies.start_at),
+        end_at=_instant_to_json(policies.end_at),
+        max_runs=policies.max_runs,
+        run_on=policies.run_on.value,
+    )
+
+
+def _policies_from_json(data: Mapping[str, Json]) -> Policies:
+    fields = dict(data)
+    for name in ("window", "jitter"):
+        if name in fields:
+            fields[name] *= MICROSECOND
+    for name in ("start_at", "end_at"):
+        if name in fields:
+            fields[name] = _instant_from_json(name, fields[name])
+    return Policies(**fields)
+
+
+def _limit_to_json(limit: Limit) -> list[object]:
+    return [limit.key, limit.at_most, limit.on_conflict.value]
+
+
+def _limit_from_json(data: Json) -> Limit:
+    key, at_most, on_conflict = data
+    return Limit(key, at_most, OnConflict(on_conflict))
+
+
+def _rate_to_json(rate: Rate) -> list[object]:
+    return [rate.key, rate.at_most, rate.per // MICROSECOND]
+
+
+def _rate_from_json(data: Json) -> Rate:
+    key, at_most, per = data
+    return Rate(key, at_most, per * MICROSECOND)
+
+
+def _instant_to_json(instant: datetime | None) -> str | None:
+    return None if instant is None else instant.isoformat()
+
+
+def _instant_from_json(field: str, text: str | None) -> datetime | None:
+    return None if text is None else aware(field, datetime.fromisoformat(text))
+
+
+def _known(**values: object) -> dict[str, object]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _text(data: object) -> str:
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=True)

@@ -1,0 +1,143 @@
+"""The lines that people grep for, with the facts beside them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from drumbeat import Context, Drumbeat, Retry, every
+from drumbeat.testing.clock import START, FakeClock
+from drumbeat.testing.runtime import FakeRuntime
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def app(clock: FakeClock) -> Drumbeat:
+    return Drumbeat("memory://", runtime=FakeRuntime(clock), instance_id="web-1")
+
+
+def lines(caplog: pytest.LogCaptureFixture, sentence: str) -> list[Mapping[str, Any]]:
+    """The facts of each line with this sentence, and its level."""
+    return [
+        {**record.__dict__["facts"], "level": record.levelname}
+        for record in caplog.records
+        if record.getMessage() == sentence and record.name.startswith("drumbeat")
+    ]
+
+
+async def test_the_story_of_a_scheduled_task_can_be_read_in_the_log(
+    app: Drumbeat, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="drumbeat")
+
+    @app.scheduled(every(minutes=1))
+    async def cleanup(ctx: Context) -> None:
+        ctx.log.info("cleaning", rows=7)
+
+    await app.start()
+    await clock.advance(61)
+    await clock.until(app.stop(0))
+    web = {"instance_id": "web-1", "level": "INFO"}
+    tick_at = START.replace(minute=1).isoformat()
+    run = {"task": "cleanup", "job_id": 1, "tick_at": tick_at}
+
+    assert lines(caplog, "Registering scheduled task") == [
+        {**web, "task": "cleanup", "schedule": "cleanup"}
+    ]
+    assert lines(caplog, "Scheduler started successfully") == [{**web, "roles": "scheduler,worker"}]
+    (became,) = lines(caplog, "Became the leader")
+    assert {**became, **web, "epoch": 1} == became
+    assert lines(caplog, "Leader executing scheduled task") == [{**web, **run, "epoch": 1}]
+    (fired,) = lines(caplog, "Tick fired")
+    assert (fired["tick_at"], fired["epoch"], fired["level"]) == (tick_at, 1, "DEBUG")
+    (completed,) = lines(caplog, "Task completed successfully")
+    assert {**completed, **web, **run} == completed
+    assert completed["seconds"] == pytest.approx(0, abs=0.1)
+    (lost,) = lines(caplog, "Lost leadership")
+    assert (lost["instance_id"], lost["epoch"]) == ("web-1", 1)
+    assert lines(caplog, "cleaning") == [{**run, "rows": 7, "level": "INFO"}]
+
+    order = [record.getMessage() for record in caplog.records]
+    story = [
+        "Registering scheduled task",
+        "Scheduler started successfully",
+        "Became the leader",
+        "Tick fired",
+        "Leader executing scheduled task",
+        "cleaning",
+        "Task completed successfully",
+        "Draining",
+        "Lost leadership",
+        "Stopped",
+    ]
+    assert [sentence for sentence in order if sentence in story] == story
+
+
+async def test_a_task_that_fails_is_told_with_its_error(
+    app: Drumbeat, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="drumbeat")
+
+    @app.task(retry=Retry.linear(max_retries=1, delay=1))
+    async def work() -> None:
+        raise RuntimeError("no such account")
+
+    await app.start()
+    job = await work.submit()
+    await clock.until(app.jobs.wait(job.id))
+    await clock.until(app.stop(0))
+    told = [
+        (record.levelname, record.__dict__["facts"])
+        for record in caplog.records
+        if record.getMessage().startswith("Task did not complete")
+    ]
+    assert [level for level, _ in told] == ["WARNING", "ERROR"]
+    assert [(facts["attempt"], facts["job_id"]) for _, facts in told] == [(1, job.id), (2, job.id)]
+    assert "RuntimeError: no such account" in told[0][1]["error"]
+
+
+async def test_jobs_without_a_schedule_do_not_fill_the_log(
+    app: Drumbeat, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="drumbeat")
+
+    @app.task
+    async def work() -> None: ...
+
+    await app.start()
+    job = await work.submit()
+    await clock.until(app.jobs.wait(job.id))
+    assert lines(caplog, "Task completed successfully") == []
+    await clock.until(app.stop(0))
+
+
+async def test_the_log_of_a_context_keeps_what_was_bound(
+    app: Drumbeat, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="drumbeat")
+
+    @app.task
+    async def work(ctx: Context) -> None:
+        log = ctx.log.bind(customer="Ada")
+        log.debug("looking")
+        log.warning("slow", seconds=3)
+        try:
+            _ = 1 / 0
+        except ZeroDivisionError:
+            log.exception("failed")
+
+    await app.start()
+    await clock.until(app.jobs.wait((await work.submit()).id))
+    await clock.until(app.stop(0))
+    (slow,) = lines(caplog, "slow")
+    assert (slow["customer"], slow["seconds"], slow["task"]) == ("Ada", 3, "work")
+    (failed,) = [record for record in caplog.records if record.getMessage() == "failed"]
+    assert failed.exc_info is not None
+    assert failed.name == "drumbeat.task.work"

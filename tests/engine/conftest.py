@@ -1,0 +1,28 @@
+"""Fixtures of the engine's tests."""
+
+import pytest
+
+from drumbeat import Drumbeat
+from drumbeat.testing.clock import FakeClock
+
+from .support import Fleet, Heard
+
+
+@pytest.fixture
+async def fleet() -> Fleet:
+    return Fleet()
+
+
+@pytest.fixture
+def clock(fleet: Fleet) -> FakeClock:
+    return fleet.clock
+
+
+@pytest.fixture
+def app(fleet: Fleet) -> Drumbeat:
+    return fleet.app()
+
+
+@pytest.fixture
+async def heard(app: Drumbeat) -> Heard:
+    return Heard(app)

@@ -1,0 +1,68 @@
+"""Handlers that a child process can import. They are run by the tests of `process=True`."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+from drumbeat import Cancel, Context, Snooze
+from drumbeat.model.job import RESULT_LIMIT
+
+
+def add(left: int, right: int) -> dict[str, int]:
+    return {"sum": left + right, "pid": os.getpid()}
+
+
+async def add_async(ctx: Context, left: int, right: int) -> int:
+    return left + right + ctx.number - 1
+
+
+def explode() -> None:
+    raise ValueError("no such account")
+
+
+def die() -> None:
+    os._exit(7)
+
+
+def hang(started: str) -> None:
+    Path(started).write_text(str(os.getpid()), encoding="utf-8")
+    threading.Event().wait()
+
+
+def report(ctx: Context, told: str) -> str:
+    ctx.progress(1, 2, "half")
+    Path(told).touch()
+    ctx.cancelled.block(30)
+    return ctx.cancelled.reason or "nobody told me"
+
+
+def beat(ctx: Context, beats: int) -> str:
+    for _ in range(beats):
+        ctx.heartbeat()
+        if ctx.cancelled.block(0.1):
+            return "interrupted"
+    return "finished"
+
+
+def snooze(ctx: Context) -> str:
+    if ctx.fence == 1:
+        raise Snooze(0)
+    return "awake"
+
+
+def cancel() -> None:
+    raise Cancel("not wanted")
+
+
+def unserialisable() -> object:
+    return object()
+
+
+def huge() -> str:
+    return "x" * (RESULT_LIMIT + 1)
+
+
+def leave() -> None:
+    raise SystemExit(4)

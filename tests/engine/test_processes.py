@@ -1,0 +1,191 @@
+"""Handlers with `process=True`: real children, so these tests run in real time."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from drumbeat import Drumbeat, Job, Retry, Status, Task
+from drumbeat.engine.runtime import SystemClock
+from drumbeat.model.errors import InvalidHandler
+from drumbeat.model.events import ResultDropped
+
+from . import process_handlers as handlers
+from .support import PATIENCE, Heard
+
+CLOCK = SystemClock()
+
+
+@pytest.fixture
+async def app(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Drumbeat]:
+    # Children are given this process's path, and find the handlers by their module's name.
+    monkeypatch.setattr(sys, "path", [str(Path(__file__).parents[1]), *sys.path])
+    app = Drumbeat("memory://", processes=1, concurrency=4, heartbeat_every=0.2, node_lifetime=20)
+    await app.start()
+    yield app
+    await app.stop(0)
+
+
+async def done(app: Drumbeat, job: Job) -> Job:
+    return await app.jobs.wait(job.id, PATIENCE)
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def touched(path: Path) -> None:
+    """Return once the child has made the file."""
+
+    def there() -> bool:
+        return path.exists() and (path.name != "pid" or path.stat().st_size > 0)
+
+    async with asyncio.timeout(PATIENCE):
+        while not there():
+            await CLOCK.sleep(0.01)
+
+
+async def test_handlers_in_a_process(app: Drumbeat) -> None:
+    """One child serves them all: what each says and how each ends is the same as on the loop."""
+    heard = Heard(app)
+    once = Retry.never()
+    add = app.task(process=True)(handlers.add)
+    add_async = app.task(process=True)(handlers.add_async)
+    explode = app.task(process=True, retry=once)(handlers.explode)
+    snooze = app.task(process=True, retry=once)(handlers.snooze)
+    cancel = app.task(process=True, retry=once)(handlers.cancel)
+    leave = app.task(process=True, retry=once)(handlers.leave)
+
+    first, second = [add.result(await done(app, await add.submit(20, n))) for n in (1, 2)]
+    assert (first["sum"], second["sum"]) == (21, 22)
+    assert first["pid"] == second["pid"] != os.getpid()
+    assert add_async.result(await done(app, await add_async.submit(2, 3))) == 5
+
+    failed = await done(app, await explode.submit())
+    assert failed.status is Status.FAILED
+    assert "ValueError: no such account" in (failed.error or "")
+    assert "process_handlers.py" in (failed.error or "")
+
+    snoozed = await done(app, await snooze.submit())
+    assert (snoozed.status, snoozed.attempt) == (Status.COMPLETED, 1)
+    cancelled = await done(app, await cancel.submit())
+    assert (cancelled.status, cancelled.error) == (Status.CANCELLED, "not wanted")
+    left = await done(app, await leave.submit())
+    assert left.status is Status.FAILED
+    assert "SystemExit" in (left.error or "")
+
+    for handler in (handlers.unserialisable, handlers.huge):
+        task: Task[[], object] = app.task(process=True, retry=once)(handler)
+        job = await done(app, await task.submit())
+        assert (job.status, job.result) == (Status.COMPLETED, None)
+    assert len(heard.of(ResultDropped)) == 2
+
+
+async def test_a_child_that_dies_costs_an_attempt_and_nothing_else(app: Drumbeat) -> None:
+    die = app.task(process=True, retry=Retry.linear(max_retries=1, delay=0))(handlers.die)
+    add = app.task(process=True)(handlers.add)
+    job = await done(app, await die.submit())
+    assert (job.status, job.attempt) == (Status.FAILED, 2)
+    assert "exit code 7" in (job.error or "")
+    after = await done(app, await add.submit(1, 1))
+    assert after.status is Status.COMPLETED
+
+
+async def test_a_time_out_kills_the_child(app: Drumbeat, tmp_path: Path) -> None:
+    hang = app.task(process=True, timeout=0.5, retry=Retry.never())(handlers.hang)
+    add = app.task(process=True)(handlers.add)
+    await done(app, await add.submit(1, 1))  # the child has imported what it needs
+    pid = tmp_path / "pid"
+    job = await hang.submit(str(pid))
+    await touched(pid)
+    process = int(pid.read_text(encoding="utf-8"))
+    assert alive(process)
+    ended = await done(app, job)
+    assert ended.status is Status.FAILED
+    assert "timed out" in (ended.error or "")
+    assert not alive(process)
+    assert (await done(app, await add.submit(1, 1))).status is Status.COMPLETED
+
+
+async def test_waiting_for_a_child_does_not_count_as_running(app: Drumbeat) -> None:
+    """There is one child for four slots: a job in the line must not time out in it."""
+    beat = app.task(process=True, timeout=0.7, retry=Retry.never())(handlers.beat)
+    add = app.task(process=True)(handlers.add)
+    await done(app, await add.submit(1, 1))
+    jobs = await beat.submit_many([(4,), (4,), (4,)])
+    assert [(await done(app, job)).status for job in jobs] == [Status.COMPLETED] * 3
+
+
+async def test_progress_comes_over_and_cancellation_goes_over(
+    app: Drumbeat, tmp_path: Path
+) -> None:
+    report = app.task(process=True)(handlers.report)
+    told = tmp_path / "told"
+    job = await report.submit(str(told))
+    await touched(told)
+    async with asyncio.timeout(PATIENCE):
+        while (progress := (await app.jobs.get(job.id)).progress) is None:
+            await CLOCK.sleep(0.05)
+    assert (progress.done, progress.total, progress.message) == (1, 2, "half")
+    await app.jobs.cancel(job.id)
+    ended = await done(app, job)
+    assert ended.status is Status.COMPLETED  # it ended by itself within the grace
+    assert "cancelled" in report.result(ended)
+
+
+async def test_heartbeats_of_a_process_put_off_its_time_out(app: Drumbeat) -> None:
+    beat = app.task(process=True, heartbeat=0.6, retry=Retry.never())(handlers.beat)
+    add = app.task(process=True)(handlers.add)
+    await done(app, await add.submit(1, 1))  # the child has imported what it needs
+    job = await done(app, await beat.submit(12))
+    assert (job.status, beat.result(job)) == (Status.COMPLETED, "finished")
+
+
+async def test_a_child_outlives_a_signal_to_the_whole_process_group(
+    app: Drumbeat, tmp_path: Path
+) -> None:
+    """Service managers signal all processes of a service: the parent decides when to stop."""
+    report = app.task(process=True, retry=Retry.never())(handlers.report)
+    add = app.task(process=True)(handlers.add)
+    process = add.result(await done(app, await add.submit(1, 1)))["pid"]
+    told = tmp_path / "told"
+    job = await report.submit(str(told))
+    await touched(told)
+    os.kill(process, signal.SIGTERM)
+    os.kill(process, signal.SIGINT)
+    await app.jobs.cancel(job.id)
+    assert (await done(app, job)).status is Status.COMPLETED
+
+
+async def test_stopping_ends_the_children_and_gives_their_jobs_back(
+    app: Drumbeat, tmp_path: Path
+) -> None:
+    hang = app.task(process=True, retry=Retry.never())(handlers.hang)
+    pid = tmp_path / "pid"
+    job = await hang.submit(str(pid))
+    await touched(pid)
+    await app.stop(0)
+    assert not alive(int(pid.read_text(encoding="utf-8")))
+    given_back = await app.jobs.get(job.id)
+    assert (given_back.status, given_back.attempt) == (Status.QUEUED, 0)
+
+
+def test_a_handler_that_another_process_cannot_import_is_refused() -> None:
+    app = Drumbeat("memory://")
+
+    def local() -> None: ...
+
+    for handler in (local, lambda: None):
+        with pytest.raises(InvalidHandler, match="top level of a module"):
+            app.task(name="task", process=True)(handler)
+    assert app.tasks == frozenset()

@@ -1,0 +1,154 @@
+"""The submitter: many callers, few writes, and nobody left waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from datetime import datetime
+
+import pytest
+
+from drumbeat import Drumbeat, Job, Unavailable
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.submitter import LARGEST_BATCH, Submitter
+from drumbeat.model.errors import NaiveDatetime
+from drumbeat.model.events import JobSubmitted
+from drumbeat.model.job import JobSpec
+from drumbeat.queues.memory import MemoryQueue
+from drumbeat.testing.clock import FakeClock
+
+from .support import PATIENCE, Fault, Fleet, Heard
+
+
+@pytest.fixture
+def insert(fleet: Fleet) -> Fault:
+    return Fault(fleet.store.jobs, "insert")
+
+
+def sizes(insert: Fault) -> list[int]:
+    return [len(call[0]) for call in insert.calls]
+
+
+@pytest.fixture
+async def submitter(fleet: Fleet) -> Submitter:
+    return Submitter(fleet.store.jobs, MemoryQueue(fleet.clock), Bus(fleet.clock))
+
+
+async def submit(submitter: Submitter, *specs: JobSpec) -> list[Job | BaseException]:
+    return await asyncio.gather(*(submitter.submit(spec) for spec in specs), return_exceptions=True)
+
+
+async def test_a_lone_caller_waits_for_nobody(insert: Fault, submitter: Submitter) -> None:
+    job = await submitter.submit(JobSpec("work"))
+    assert job.id == 1
+    assert sizes(insert) == [1]
+
+
+async def test_what_is_submitted_while_a_write_is_under_way_becomes_one_write(
+    insert: Fault, submitter: Submitter, clock: FakeClock
+) -> None:
+    insert.hang()
+    first = asyncio.ensure_future(submitter.submit(JobSpec("first")))
+    await insert.hanging.wait()
+    others = asyncio.ensure_future(submit(submitter, *(JobSpec(f"{n}") for n in range(50))))
+    for _ in range(3):
+        await clock.sleep(0)
+    insert.heal()
+    jobs = await others
+    assert [job.task for job in jobs if isinstance(job, Job)] == [f"{n}" for n in range(50)]
+    assert (await first).task == "first"
+    assert sizes(insert) == [1, 50]
+
+
+async def test_a_batch_has_a_bound(insert: Fault, submitter: Submitter) -> None:
+    jobs = await submit(submitter, *(JobSpec("work") for _ in range(2 * LARGEST_BATCH + 5)))
+    assert all(isinstance(job, Job) for job in jobs)
+    assert sizes(insert) == [LARGEST_BATCH, LARGEST_BATCH, 5]
+
+
+async def test_one_bad_spec_does_not_harm_the_others(
+    app: Drumbeat, insert: Fault, submitter: Submitter
+) -> None:
+    bad = JobSpec("bad", run_at=datetime(2030, 1, 1))
+    jobs = await submit(submitter, JobSpec("a"), bad, JobSpec("b"))
+    assert [getattr(job, "task", None) for job in jobs] == ["a", None, "b"]
+    assert isinstance(jobs[1], NaiveDatetime)
+    assert sizes(insert) == [3, 1, 1, 1]
+    assert (await app.jobs.counts())["default"].get("queued") == 2  # type: ignore[call-overload]
+
+
+async def test_a_cancelled_caller_does_not_lose_the_batch(
+    app: Drumbeat, insert: Fault, submitter: Submitter, clock: FakeClock
+) -> None:
+    insert.hang()
+    first = asyncio.ensure_future(submitter.submit(JobSpec("first")))
+    await insert.hanging.wait()
+    second = asyncio.ensure_future(submitter.submit(JobSpec("second")))
+    third = asyncio.ensure_future(submitter.submit(JobSpec("third")))
+    await clock.sleep(0)
+    first.cancel()
+    second.cancel()
+    await asyncio.wait([first, second])
+    insert.heal()
+    assert (await third).task == "third"
+    await submitter.close()
+    listed = await app.jobs.list()
+    assert [job.task for job in listed.items] == ["third", "second", "first"]
+
+
+async def test_a_store_that_does_not_answer_is_told_to_every_caller_and_not_asked_again(
+    app: Drumbeat, insert: Fault, submitter: Submitter
+) -> None:
+    """What was asked may have happened: writing each by itself could make jobs twice."""
+    insert.after()
+    answers = await submit(submitter, JobSpec("a"), JobSpec("b"), JobSpec("c"))
+    assert all(isinstance(answer, Unavailable) for answer in answers)
+    assert sizes(insert) == [3]
+    assert len((await app.jobs.list()).items) == 3
+    assert (await submitter.submit(JobSpec("d"))).task == "d"
+
+
+async def test_many_are_submitted_in_whole_batches(app: Drumbeat, insert: Fault) -> None:
+    @app.task
+    async def work(number: int) -> None: ...
+
+    jobs = await work.submit_many([(n,) for n in range(LARGEST_BATCH + 1)])
+    assert [job.id for job in jobs] == list(range(1, LARGEST_BATCH + 2))
+    assert sizes(insert) == [LARGEST_BATCH, 1]
+    assert await work.submit_many([]) == []
+
+
+async def test_equal_dedupe_keys_in_one_batch_make_one_job(app: Drumbeat) -> None:
+    heard = Heard(app)
+
+    @app.task(dedupe_key="once")
+    async def work(number: int) -> None: ...
+
+    jobs = await asyncio.gather(*(work.submit(number) for number in range(5)))
+    assert {job.id for job in jobs} == {1}
+    assert [event.duplicate for event in heard.of(JobSubmitted)] == [False] + [True] * 4
+
+
+async def test_two_event_loops_never_wait_for_each_others_batches() -> None:
+    """Producers may submit from the loops of several threads at once."""
+    app = Drumbeat("memory://")
+
+    @app.task
+    async def work(number: int) -> None: ...
+
+    async def produce() -> int:
+        jobs = [await work.submit(number) for number in range(300)]
+        return len({job.id for job in jobs})
+
+    counts: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: counts.append(asyncio.run(produce()))) for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    async with asyncio.timeout(PATIENCE):
+        counts.append(await produce())
+        for thread in threads:
+            await asyncio.to_thread(thread.join)
+    assert counts == [300] * 3
+    assert (await app.jobs.list()).items[0].id == 900

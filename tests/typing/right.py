@@ -1,0 +1,122 @@
+"""The public API as it is meant to be used. Both type checkers must find nothing here."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import assert_type
+
+from drumbeat import (
+    Context,
+    Drumbeat,
+    Job,
+    Retry,
+    Schedule,
+    ScheduledTask,
+    Snooze,
+    Status,
+    Task,
+    bounded,
+    cron,
+    daily,
+    every,
+)
+from drumbeat.model.events import JobSettled, LeadershipGained, LeadershipLost
+
+app = Drumbeat("memory://", concurrency=5, lease_ttl="10s", queues=("default", "mail"))
+
+
+@app.task
+async def greet(name: str, times: int = 1) -> str:
+    return f"Hello, {name}" * times
+
+
+@app.task
+def add(left: int, right: int) -> int:
+    return left + right
+
+
+@app.task
+async def with_context(ctx: Context, number: int) -> list[int]:
+    ctx.progress(1, 2, "half")
+    ctx.log.info("working", attempt=ctx.number)
+    if ctx.cancelled:
+        raise Snooze(timedelta(minutes=1))
+    await ctx.cancelled.wait()
+    assert_type(ctx.tick_at, datetime | None)
+    return [number]
+
+
+@app.task(queue="mail", retry=Retry.backpressure(max_retries=5), timeout=30, priority=5)
+async def with_options(ctx: Context, number: int, *, loud: bool = False) -> None: ...
+
+
+@app.task(name="in-a-process", process=True, heartbeat="10s", exclusive="x", on_conflict="wait")
+def heavy(ctx: Context, path: str) -> dict[str, int]:
+    ctx.heartbeat()
+    ctx.cancelled.block(1.0)
+    return {path: 1}
+
+
+@app.scheduled(cron("0 2 * * *", tz="Europe/Paris"), misfire="all", overlap="skip")
+async def cleanup(ctx: Context) -> None: ...
+
+
+@app.scheduled("@hourly", args=("Ada",), kwargs={"times": 2}, queue="mail", jitter="5m")
+async def remind(name: str, times: int) -> None: ...
+
+
+class Nightly(ScheduledTask):
+    name = "nightly"
+    schedule = daily("02:00", tz="Europe/Paris")
+    options = {"misfire": "latest", "queue": "mail"}  # noqa: RUF012 - as users write it
+
+    async def execute(self, ctx: Context) -> int:
+        return ctx.number
+
+
+@app.on(JobSettled)
+async def settled(event: JobSettled) -> None:
+    assert_type(event.status, Status)
+
+
+@app.leadership.on_gained
+def gained(event: LeadershipGained) -> None:
+    assert_type(event.epoch, int)
+
+
+@app.leadership.on_lost
+async def lost(event: LeadershipLost) -> None:
+    assert_type(event.reason, str)
+
+
+async def main() -> None:
+    job = await greet.submit("Ada")
+    assert_type(job, Job)
+    assert_type(greet.result(job), str)
+    assert_type(await greet.submit("Ada", times=2), Job)
+    assert_type(await greet.submit_many([("Ada",), {"name": "Bob"}]), list[Job])
+    assert_type(greet.submit_sync("Ada", 3), Job)
+
+    assert_type(add.result(await add.submit(1, right=2)), int)
+    assert_type(with_context.result(await with_context.submit(7)), list[int])
+    assert_type(heavy.result(await heavy.submit("x")), dict[str, int])
+    await with_options.options(dedupe_key="r-42", delay=60, priority=9).submit(1, loud=True)
+    await with_options.options(run_at=datetime(2030, 1, 1, tzinfo=UTC)).submit(number=1)
+    urgent = greet.options(priority=9)
+    assert_type(urgent.result(await urgent.submit("Ada")), str)
+
+    nightly = app.register(Nightly())
+    await nightly.submit()
+    assert_type(app.schedule(add, every(minutes=5), name="sum", args=(1, 2)), Schedule)
+    await cleanup.submit()
+    await remind.submit("Ada", 1)
+
+    async with app.running(["worker"]), app.lock("deploy", ttl="30s", wait=5) as lock:
+        assert_type(lock.token, int)
+    assert_type(app.leadership.is_leader, bool)
+    assert_type(app.leadership.epoch, int | None)
+    assert_type(await bounded(greet.submit, ["Ada", "Bob"], limit=2), list[Job])
+    assert_type(await app.jobs.wait(job.id, timeout=3.0), Job)
+
+
+def takes_any_task_of_numbers(task: Task[[int, int], int]) -> None: ...
