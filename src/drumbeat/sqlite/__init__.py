@@ -1,0 +1,18 @@
+"""The SQLite file: what the store and the coordinator in it share.
+
+Several processes use one file at once, each through threads of its own (`database.py`):
+
+- **One writer** (`writer.py`). Every change of this process goes through it. All calls that wait
+  when it is free become one transaction, `BEGIN IMMEDIATE` to `COMMIT`, and share its one `fsync`:
+  a lone caller waits for nobody, and a hundred callers cost little more than one. Nothing is
+  awaited inside, so no pause of an event loop can hold the file's lock.
+- **Readers** (`reader.py`), which see what was committed last and never hold a writer up.
+- **A checkpointer** (`checkpointer.py`), which brings the log back into the file on its own
+  connection, so that no commit has to wait for that.
+- **A messenger** (`messenger.py`), which tells the other processes that something has changed, by
+  a datagram to each, and wakes whoever waits here when one comes in.
+
+Around them: what kind of file and file system will do (`location.py`, `identity.py`), how its
+schema came to be (`migrating.py` and `migrations/`), what SQLite's errors mean (`failures.py`), and
+how SQL is read from files (`statements.py`).
+"""

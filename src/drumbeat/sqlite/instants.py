@@ -1,0 +1,41 @@
+"""Instants as the file has them: whole microseconds since 1970, in UTC."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from drumbeat.model.instant import EPOCH
+
+DAY = 86_400_000_000
+SECOND = 1_000_000
+
+
+def to_microseconds(length: timedelta) -> int:
+    """A length of time; exact, where floating point would round."""
+    return length.days * DAY + length.seconds * SECOND + length.microseconds
+
+
+def to_length(microseconds: int) -> timedelta:
+    """The length of time that was written."""
+    return timedelta(microseconds=microseconds)
+
+
+def to_number(instant: datetime) -> int:
+    """An aware instant, as it is written."""
+    length = instant - EPOCH
+    return length.days * DAY + length.seconds * SECOND + length.microseconds
+
+
+def to_instant(microseconds: int) -> datetime:
+    """The instant that was written."""
+    return EPOCH + timedelta(microseconds=microseconds)
+
+
+def to_number_or_none(instant: datetime | None) -> int | None:
+    """Like `to_number`, where there may be none."""
+    return None if instant is None else to_number(instant)
+
+
+def to_instant_or_none(microseconds: int | None) -> datetime | None:
+    """Like `to_instant`, where there may be none."""
+    return None if microseconds is None else EPOCH + timedelta(microseconds=microseconds)

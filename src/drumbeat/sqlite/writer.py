@@ -1,0 +1,234 @@
+"""The writer: one thread through which all changes of this process go, in batches.
+
+There is no timer and no size to wait for. When the thread is free it takes every call that waits,
+runs them one after the other in one transaction, commits once, and only then answers them all. A
+lone caller is served at once; under load the batches grow by themselves. Calls that are made in the
+same turn of an event loop are handed over together, at its end: else the first of a hundred would
+have the thread to itself, and a commit of its own.
+
+**Each call is a step of its own.** One that refuses (any `DrumbeatError`) does so before its first
+write, so there is nothing to undo. One that breaks in any other way makes the whole transaction
+roll back, and the batch is run again with a savepoint around each: the others lose nothing, and no
+call pays for a savepoint in the normal case. That is sound since a step changes nothing outside
+the transaction, and nobody has been answered yet.
+
+**Trouble with the file** (disk full, input/output errors, a lock that does not come) is nobody's
+fault in particular: everything is rolled back, every call gets `Unavailable` with the reason, and
+the next batch tries anew, on a new connection if the old one cannot be trusted.
+
+A caller that is cancelled while it waits takes nothing back: the step happens as a whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread, local
+from typing import Any, Generic, Protocol, TypeVar
+
+from drumbeat.model.errors import DrumbeatError, Unavailable
+from drumbeat.sqlite.calls import Call, answer_all
+from drumbeat.sqlite.failures import ends_the_connection, of_the_file, unavailable
+
+LARGEST_BATCH = 1_000
+"""Calls in one transaction: more than this and the last would wait for long."""
+
+T = TypeVar("T")
+
+
+class Session(Protocol):
+    """What the steps of one transaction share."""
+
+    def start(self) -> None:
+        """The transaction has begun, or has gone back to where a step began."""
+        ...
+
+    def flush(self) -> None:
+        """Write whatever is still only in memory."""
+        ...
+
+    def forget(self) -> None:
+        """The transaction was rolled back: trust nothing that it wrote or read."""
+        ...
+
+    def committed(self) -> None:
+        """The transaction is durable: tell whoever should know."""
+        ...
+
+
+S = TypeVar("S", bound=Session)
+
+
+class _Turn(local, Generic[S]):
+    """The calls that the event loop of a thread has made in its present turn."""
+
+    def __init__(self) -> None:
+        self.loop: asyncio.AbstractEventLoop | None = None
+        self.calls: list[Call[Callable[[S], Any]]] = []
+
+
+class Writer(Generic[S]):
+    """Runs steps in transactions, on a thread of its own."""
+
+    def __init__(
+        self,
+        path: Path,
+        connect: Callable[[], sqlite3.Connection],
+        begin: Callable[[sqlite3.Connection], S],
+        after_commit: Callable[[sqlite3.Connection], None],
+    ) -> None:
+        self._path = path
+        self._connect = connect
+        self._begin = begin
+        self._after_commit = after_commit
+        self._calls: SimpleQueue[list[Call[Callable[[S], Any]]] | None] = SimpleQueue()
+        self._turn: _Turn[S] = _Turn()
+        self._closed = False
+        self._connection: sqlite3.Connection | None = None
+        self._thread = Thread(target=self._run, name="drumbeat-sqlite-writer", daemon=True)
+        self._thread.start()
+
+    def do(self, step: Callable[[S], T]) -> asyncio.Future[T]:
+        """Run a step in a transaction; what it returns comes once that is durable."""
+        call = Call(step)
+        turn = self._turn
+        if turn.loop is call.loop:
+            turn.calls.append(call)
+        else:
+            turn.loop, turn.calls = call.loop, [call]
+            call.loop.call_soon(self._hand_over)
+        return call.future
+
+    async def open(self) -> None:
+        """Open the file, so that whatever is wrong with it is said now."""
+        await self.do(_nothing)
+
+    async def close(self) -> None:
+        """Finish what waits, then let go of the file."""
+        if self._turn.loop is not None:
+            self._hand_over()
+        self._closed = True
+        self._calls.put(None)
+        await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
+
+    def _hand_over(self) -> None:
+        """Give the thread the calls of this turn of the loop."""
+        turn = self._turn
+        calls, turn.calls, turn.loop = turn.calls, [], None
+        if self._closed:
+            for call in calls:
+                call.fail(Unavailable(f"{self._path} was closed meanwhile"))
+            answer_all(calls)
+        elif calls:
+            self._calls.put(calls)
+
+    def _run(self) -> None:
+        going_on = True
+        while going_on:
+            calls = self._calls.get()
+            if calls is None:
+                break
+            going_on = self._gather(calls)
+            self._serve(calls)
+            answer_all(calls)
+            del calls  # nothing of a batch stays alive while the thread waits for the next
+        self._hang_up()
+
+    def _gather(self, calls: list[Call[Callable[[S], Any]]]) -> bool:
+        """Add every call that waits; False: the last one is in."""
+        with suppress(Empty):
+            while len(calls) < LARGEST_BATCH:
+                more = self._calls.get_nowait()
+                if more is None:
+                    return False
+                calls += more
+        return True
+
+    def _serve(self, calls: Sequence[Call[Callable[[S], Any]]]) -> None:
+        try:
+            connection = self._connection
+            if connection is None:
+                connection = self._connection = self._connect()
+            try:
+                self._transact(connection, calls, self._one_after_the_other)
+            except Exception as error:
+                if of_the_file(error) or len(calls) == 1:
+                    raise
+                self._transact(connection, calls, self._each_by_itself)
+        except Exception as error:  # noqa: BLE001 - it goes to the callers; the thread lives on
+            for call in calls:
+                call.fail(self._told(error))
+
+    def _transact(
+        self,
+        connection: sqlite3.Connection,
+        calls: Sequence[Call[Callable[[S], Any]]],
+        run: Callable[[sqlite3.Connection, S, Sequence[Call[Callable[[S], Any]]]], None],
+    ) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        session = self._begin(connection)
+        try:
+            session.start()
+            run(connection, session, calls)
+            session.flush()
+            connection.execute("COMMIT")
+        except BaseException:
+            session.forget()
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        session.committed()
+        self._after_commit(connection)
+
+    def _one_after_the_other(
+        self,
+        _connection: sqlite3.Connection,
+        session: S,
+        calls: Sequence[Call[Callable[[S], Any]]],
+    ) -> None:
+        for call in calls:
+            try:
+                call.succeed(call.step(session))
+            except DrumbeatError as refusal:
+                call.fail(refusal)
+
+    def _each_by_itself(
+        self,
+        connection: sqlite3.Connection,
+        session: S,
+        calls: Sequence[Call[Callable[[S], Any]]],
+    ) -> None:
+        for call in calls:
+            connection.execute("SAVEPOINT step")
+            try:
+                call.succeed(call.step(session))
+                session.flush()
+            except Exception as error:
+                if of_the_file(error):
+                    raise
+                call.fail(error)
+                session.forget()
+                connection.execute("ROLLBACK TO step")
+                session.start()
+            connection.execute("RELEASE step")
+
+    def _told(self, error: Exception) -> Exception:
+        if not isinstance(error, sqlite3.Error) or not of_the_file(error):
+            return error
+        if ends_the_connection(error):
+            self._hang_up()
+        return unavailable(self._path, error)
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
+
+
+def _nothing(_session: Session) -> None:
+    """The step of whoever only wants the file to be open."""

@@ -1,0 +1,95 @@
+"""Definitions: schedules as the file has them, and the values that they become."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from drumbeat.model.document import schedule_from_text, schedule_to_text
+from drumbeat.model.ids import JobId
+from drumbeat.model.job import Status
+from drumbeat.model.schedule import DueSchedule, Origin, Previous, Schedule, StoredSchedule
+from drumbeat.model.swift import swift
+from drumbeat.sqlite.instants import (
+    to_instant,
+    to_instant_or_none,
+    to_number,
+    to_number_or_none,
+)
+from drumbeat.stores.sqlite.rows import Row
+
+MOST = 100_000
+"""Definitions that are kept as values: reading a text anew takes a hundred times as long."""
+
+new_stored = swift(StoredSchedule)
+new_due = swift(DueSchedule)
+new_previous = swift(Previous)
+
+_read: dict[str, Schedule] = {}
+
+
+def row_of(stored: StoredSchedule) -> tuple[Any, ...]:
+    """A schedule, in the order of its columns."""
+    return (
+        stored.name,
+        schedule_to_text(stored.schedule),
+        stored.version,
+        to_number(stored.cursor),
+        to_number_or_none(stored.next_tick),
+        to_number(stored.created_at),
+        to_number(stored.updated_at),
+        stored.origin.value,
+        stored.declared,
+        int(stored.paused),
+        stored.pause_reason,
+        stored.runs,
+        stored.last_job,
+        skips_to_text(frozenset(to_number(skip) for skip in stored.skips)),
+    )
+
+
+def stored_of(row: Row) -> StoredSchedule:
+    """The schedule of a row."""
+    definition, version, cursor, next_tick, created_at, updated_at = row[1:7]
+    origin, declared, paused, pause_reason, runs, last_job, skips = row[7:14]
+    return new_stored(
+        _read.get(definition) or _schedule(definition),
+        version,
+        to_instant(cursor),
+        None if next_tick is None else to_instant(next_tick),
+        to_instant(created_at),
+        to_instant(updated_at),
+        Origin(origin),
+        declared,
+        bool(paused),
+        pause_reason,
+        runs,
+        None if last_job is None else JobId(last_job),
+        frozenset(to_instant(skip) for skip in skips_from_text(skips)),
+    )
+
+
+def due_of(row: Row) -> DueSchedule:
+    """The schedule of a row, with its previous job."""
+    job_id, status, finished_at = row[14:]
+    previous = None
+    if job_id is not None:
+        previous = new_previous(job_id, Status(status), to_instant_or_none(finished_at))
+    return new_due(stored_of(row), previous)
+
+
+def skips_to_text(skips: frozenset[int]) -> str | None:
+    """Ticks that were skipped by hand."""
+    return json.dumps(sorted(skips)) if skips else None
+
+
+def skips_from_text(text: str | None) -> frozenset[int]:
+    """The ticks that were written."""
+    return frozenset(json.loads(text)) if text else frozenset()
+
+
+def _schedule(definition: str) -> Schedule:
+    if len(_read) >= MOST:
+        _read.clear()
+    schedule = _read[definition] = schedule_from_text(definition)
+    return schedule

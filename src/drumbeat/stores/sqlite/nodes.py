@@ -1,0 +1,80 @@
+"""Nodes: the SQLite store's `NodeStore`."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+from drumbeat.model.document import node_from_text, node_to_text, progress_to_text
+from drumbeat.model.ids import NodeId
+from drumbeat.model.node import Beat, NodeRecord, Pulse
+from drumbeat.ports.clock import Clock
+from drumbeat.ports.store import At
+from drumbeat.sqlite.database import Database
+from drumbeat.sqlite.instants import SECOND, to_instant
+from drumbeat.stores.sqlite.moment import Moment, check_at, moment
+from drumbeat.stores.sqlite.session import StoreSession
+from drumbeat.stores.sqlite.sql import NODES, listed
+
+
+class SqliteNodes:
+    """Heartbeats: one per node, for all that it holds."""
+
+    def __init__(self, database: Database[StoreSession], clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def beat(self, beat: Beat, at: At = None) -> Pulse:
+        """Note that the node is alive and how its attempts go on; tell what happened to them."""
+        check_at(at)
+        return await self._database.write(lambda session: _beat(session, beat, session.moment(at)))
+
+    async def leave(self, node: NodeId) -> None:
+        """The node has stopped: its last heartbeat was worth nothing after all."""
+        await self._database.write(lambda session: session.execute(NODES.leave, (node,)).close())
+
+    async def list(self, at: At = None) -> Sequence[NodeRecord]:
+        """All nodes that were not pruned, ordered by identity."""
+        now = moment(self._clock, at)
+
+        def question(connection: sqlite3.Connection) -> Sequence[NodeRecord]:
+            return [
+                NodeRecord(
+                    node_from_text(node),
+                    to_instant(beat_at),
+                    to_instant(expires_at),
+                    expires_at > now.number,
+                    bool(drain_requested),
+                )
+                for node, beat_at, expires_at, drain_requested in connection.execute(NODES.nodes)
+            ]
+
+        return await self._database.read(question)
+
+    async def request_drain(self, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
+        """Ask nodes to finish their work and stop; return those that exist."""
+        return await self._database.write(
+            lambda session: [
+                node for node in nodes if session.execute(NODES.drain, (node,)).fetchall()
+            ]
+        )
+
+
+def _beat(session: StoreSession, beat: Beat, now: Moment) -> Pulse:
+    expires_at = now.number + round(beat.lifetime * SECOND)
+    row = (beat.node.id, node_to_text(beat.node), now.number, expires_at)
+    ((drain,),) = session.execute(NODES.beat, row).fetchall()
+    for hold, progress in beat.progress:
+        values = (progress_to_text(progress), hold.job_id, hold.fence)
+        session.execute(NODES.progress, values)
+    held: dict[tuple[int, int], int] = {}
+    if beat.holds:
+        ids = listed([hold.job_id for hold in beat.holds])
+        held = {(row[0], row[1]): row[2] for row in session.execute(NODES.holds, (ids,))}
+    verdicts = [(hold, held.get((hold.job_id, hold.fence))) for hold in beat.holds]
+    return Pulse(
+        now.instant,
+        tuple(hold for hold, cancel_requested in verdicts if cancel_requested),
+        tuple(hold for hold, cancel_requested in verdicts if cancel_requested is None),
+        bool(drain),
+    )

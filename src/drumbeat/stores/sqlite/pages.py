@@ -1,0 +1,38 @@
+"""Pages: where one ended, written as a word that only the store can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import TypeVar
+
+from drumbeat.model.errors import InvalidInput
+from drumbeat.model.page import PageRequest
+
+Item = TypeVar("Item")
+
+
+def place_after(page: PageRequest, kind: str) -> str | None:
+    """The key after which the page begins; None: at the start."""
+    if page.after is None:
+        return None
+    found, colon, key = page.after.partition(":")
+    if found != kind or not colon:
+        raise no_place(page)
+    return key
+
+
+def place(kind: str, key: object) -> str:
+    """The word for a place in a list of some kind."""
+    return f"{kind}:{key}"
+
+
+def no_place(page: PageRequest) -> InvalidInput:
+    """The error for a place that no page gave out."""
+    return InvalidInput(f"no page ended at {page.after!r}; give `next` of an earlier page")
+
+
+def cut(items: Iterable[Item], size: int) -> tuple[tuple[Item, ...], bool]:
+    """The first items, and whether there are more."""
+    taken = tuple(islice(items, size + 1))
+    return taken[:size], len(taken) > size

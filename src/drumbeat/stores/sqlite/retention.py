@@ -1,0 +1,81 @@
+"""Retention: the SQLite store's forgetting."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from drumbeat.model.job import Status
+from drumbeat.ports.clock import Clock
+from drumbeat.ports.store import At
+from drumbeat.sqlite.database import Database
+from drumbeat.sqlite.instants import to_microseconds
+from drumbeat.stores.sqlite.moment import Moment, moment
+from drumbeat.stores.sqlite.session import COLUMN, StoreSession
+from drumbeat.stores.sqlite.sql import RETENTION, listed
+
+
+class SqliteRetention:
+    """Forgetting, in bounded steps."""
+
+    def __init__(self, database: Database[StoreSession], clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def prune_jobs(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        """Forget jobs that ended so long ago, and whose dedupe key stands for nothing any more."""
+        now, age = moment(self._clock, at), to_microseconds(older_than)
+        return await self._database.write(
+            lambda session: _prune_jobs(session, now, now.number - age, limit)
+        )
+
+    async def prune_ticks(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        """Forget ledger rows of that age, but never the last row of a schedule."""
+        before = moment(self._clock, at).number - to_microseconds(older_than)
+        return await self._forget("forget_ticks", before, limit)
+
+    async def prune_nodes(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        """Forget nodes whose heartbeat ended so long ago."""
+        before = moment(self._clock, at).number - to_microseconds(older_than)
+        return await self._forget("forget_nodes", before, limit)
+
+    async def _forget(self, statement: str, before: int, limit: int) -> int:
+        def step(session: StoreSession) -> int:
+            session.flush_rows()
+            return session.execute(RETENTION.many(statement).text, (before, limit)).rowcount
+
+        return await self._database.write(step)
+
+
+def _prune_jobs(session: StoreSession, now: Moment, ended_before: int, limit: int) -> int:
+    session.flush_rows()
+    session.execute(RETENTION.forget_paces, (now.number,))
+    pruned, released = 0, limit
+    while pruned < limit and released == limit:
+        released = session.execute(RETENTION.release_keys, (now.number, limit)).rowcount
+        found = session.execute(RETENTION.old_jobs, (ended_before, limit - pruned)).fetchall()
+        if found:
+            pruned += len(found)
+            _forget_jobs(session, found)
+    return pruned
+
+
+def _forget_jobs(session: StoreSession, found: list[tuple[int, int, str]]) -> None:
+    ids = listed([job_id for job_id, _, _ in found])
+    session.execute(RETENTION.delete_attempts, (ids,))
+    session.execute(RETENTION.delete_finished, (ids,))
+    session.execute(RETENTION.delete_jobs, (ids,))
+    lanes: set[int] = set()
+    for _, number, ended in found:
+        line = session.lines.get(session.connection, number)
+        lanes.add(line.lane)
+        session.count(line.lane, COLUMN[Status(ended)], -1)
+        session.name_line(number, -1)
+    session.flush()
+    numbers = listed({number for _, number, _ in found})
+    forgotten = session.execute(RETENTION.delete_lines, (numbers,)).rowcount
+    empty = listed(row[0] for row in session.execute(RETENTION.empty_lanes, (listed(lanes),)))
+    forgotten += session.execute(RETENTION.delete_lanes, (empty,)).rowcount
+    session.execute(RETENTION.delete_lines_of_lanes, (empty,))
+    if forgotten:
+        session.generation += 1
+        session.lines.forget()

@@ -1,0 +1,45 @@
+-- name: beat
+-- A node is alive for another while.
+INSERT INTO nodes (id, node, beat_at, expires_at) VALUES (?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE
+SET node = excluded.node, beat_at = excluded.beat_at, expires_at = excluded.expires_at
+RETURNING drain_requested;
+
+-- name: progress
+-- How far an attempt has come, if it is still held.
+UPDATE running SET progress = ? WHERE id = ? AND fence = ?;
+
+-- name: holds
+-- What became of some holds.
+SELECT id, fence, cancel_requested FROM running WHERE id IN (SELECT value FROM json_each(?));
+
+-- name: leave
+-- A node's last heartbeat was worth nothing after all.
+UPDATE nodes SET expires_at = beat_at WHERE id = ?;
+
+-- name: nodes
+-- All nodes by identity.
+SELECT node, beat_at, expires_at, drain_requested FROM nodes ORDER BY id;
+
+-- name: drain
+-- Ask a node to finish its work and stop.
+UPDATE nodes SET drain_requested = 1 WHERE id = ? RETURNING id;
+
+-- name: fence
+-- Who holds the fence of an election.
+SELECT epoch, domain, token, holder FROM fence WHERE election = ?;
+
+-- name: raise_token
+-- A token above every one that was seen of its domain; no row: it is not.
+INSERT INTO fence_tokens (election, domain, token) VALUES (?, ?, ?)
+ON CONFLICT (election, domain) DO UPDATE SET token = excluded.token
+WHERE excluded.token > fence_tokens.token
+RETURNING token;
+
+-- name: take_fence
+-- The lease takes the fence over, and the epoch rises.
+INSERT INTO fence (election, epoch, domain, token, holder) VALUES (?, 1, ?, ?, ?)
+ON CONFLICT (election) DO UPDATE
+SET epoch = fence.epoch + 1, domain = excluded.domain, token = excluded.token,
+    holder = excluded.holder
+RETURNING epoch;

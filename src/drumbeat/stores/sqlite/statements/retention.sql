@@ -1,0 +1,66 @@
+-- name: forget_paces
+-- Rates that have not been used for a while: what is known of them says nothing now.
+DELETE FROM paces WHERE pace <= ?;
+
+-- name: release_keys
+-- Finished jobs whose dedupe key stands for nothing any more.
+UPDATE finished SET guarded_until = NULL
+WHERE id IN (SELECT id FROM finished WHERE guarded_until <= ? ORDER BY guarded_until LIMIT ?);
+
+-- name: old_jobs
+-- Jobs that ended so long ago and guard no key, the oldest first.
+SELECT finished.id, jobs.line, finished.status
+FROM finished CROSS JOIN jobs ON jobs.id = finished.id
+WHERE finished.guarded_until IS NULL AND finished.finished_at <= ?
+ORDER BY finished.finished_at LIMIT ?;
+
+-- name: delete_jobs
+-- Jobs are forgotten.
+DELETE FROM jobs WHERE id IN (SELECT value FROM json_each(?));
+
+-- name: delete_finished
+-- And what became of them.
+DELETE FROM finished WHERE id IN (SELECT value FROM json_each(?));
+
+-- name: delete_attempts
+-- And their attempts with them.
+DELETE FROM attempts WHERE job IN (SELECT value FROM json_each(?));
+
+-- name: delete_lines
+-- Lines with limits that no job names any more and that no claim would look for.
+DELETE FROM lines
+WHERE id IN (SELECT value FROM json_each(?)) AND jobs = 0 AND id <> lane
+    AND NOT EXISTS (SELECT 1 FROM fronts WHERE fronts.line = lines.id);
+
+-- name: empty_lanes
+-- Lanes that no job is in and that no other line belongs to.
+SELECT id FROM lanes
+WHERE pending + queued + running + completed + failed + cancelled = 0
+    AND id IN (SELECT value FROM json_each(?))
+    AND NOT EXISTS (SELECT 1 FROM lines WHERE lines.lane = lanes.id AND lines.id <> lanes.id)
+    AND NOT EXISTS (SELECT 1 FROM openings WHERE openings.lane = lanes.id);
+
+-- name: delete_lanes
+-- Lanes are forgotten.
+DELETE FROM lanes WHERE id IN (SELECT value FROM json_each(?));
+
+-- name: delete_lines_of_lanes
+-- And their lines with them.
+DELETE FROM lines WHERE id IN (SELECT value FROM json_each(?));
+
+-- name: forget_ticks
+-- Ledger rows of that age, the oldest first, but never the last row of a schedule.
+DELETE FROM ticks WHERE (schedule, tick_at, number) IN (
+    SELECT old.schedule, old.tick_at, old.number FROM ticks AS old
+    WHERE old.recorded_at <= ? AND EXISTS (
+        SELECT 1 FROM ticks AS later WHERE later.schedule = old.schedule
+        AND (later.tick_at, later.number) > (old.tick_at, old.number)
+    )
+    ORDER BY old.recorded_at LIMIT ?
+);
+
+-- name: forget_nodes
+-- Nodes whose heartbeat ended so long ago, the oldest first.
+DELETE FROM nodes WHERE id IN (
+    SELECT id FROM nodes WHERE expires_at <= ? ORDER BY expires_at LIMIT ?
+);
