@@ -9,8 +9,8 @@ RUN := scripts/uv run --locked
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
 
-demo: ## watch three nodes lose their leader and no tick; it ends by itself
-	$(RUN) python examples/demo.py
+demo: ## watch a fleet of processes lose its leader and no tick; it ends by itself
+	$(RUN) drumbeat demo
 
 test: ## run the tests
 	$(RUN) pytest

@@ -1,8 +1,8 @@
-"""The demo: three nodes, a leader that is killed, another that falls asleep, and a proof.
+"""Three nodes in one process and on virtual time: ten minutes of a fleet's life in a second.
 
-The fleet lives in this one process, in memory and on virtual time: ten minutes pass in seconds.
-The engine, the rules and the protocols are the real ones. It ends by itself, and with exit code 0
-only if no tick was lost or doubled and no job was lost.
+A leader is killed, another falls asleep, and in the end the accounts are compared. This is what
+`drumbeat.testing.Cluster` does for the tests of your own app; `drumbeat demo` does the same with
+real processes and real time.
 """
 
 from __future__ import annotations

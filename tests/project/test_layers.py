@@ -24,6 +24,7 @@ PACKAGES = [
     "ports",
     "queues",
     "rules",
+    "sqlite",
     "stores",
     "telemetry",
     "testing",
@@ -39,7 +40,7 @@ def skeleton(tmp_path: Path) -> Path:
         (package / name).mkdir(parents=True)
         (package / name / "__init__.py").touch()
         (package / name / "thing.py").touch()
-    for name in ("app", "config", "version", "wiring"):
+    for name in ("app", "backends", "config", "version", "wiring"):
         (package / f"{name}.py").touch()
     (package / "__init__.py").write_text("import drumbeat.app\n", encoding="utf-8")
     return tmp_path
@@ -92,6 +93,8 @@ def test_an_empty_skeleton_keeps_every_contract(skeleton: Path) -> None:
         ("engine/thing.py", "drumbeat"),
         ("stores/thing.py", "drumbeat.coordinators.thing"),
         ("queues/thing.py", "drumbeat.stores.thing"),
+        ("queues/thing.py", "drumbeat.sqlite.thing"),
+        ("sqlite/thing.py", "drumbeat.stores.thing"),
         ("telemetry/thing.py", "drumbeat.engine.thing"),
         ("api/thing.py", "drumbeat.dashboard.thing"),
         ("api/thing.py", "drumbeat.wiring"),

@@ -3,7 +3,10 @@
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 
@@ -15,7 +18,12 @@ def test_the_first_example_runs_as_printed(tmp_path: Path) -> None:
     script = tmp_path / "example.py"
     script.write_text(example[1], encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, script], capture_output=True, text=True, check=False, timeout=50
+        [sys.executable, script],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=50,
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -23,10 +31,23 @@ def test_the_first_example_runs_as_printed(tmp_path: Path) -> None:
     assert sum(line.startswith("tick 2") for line in lines) in (2, 3)
 
 
-def test_the_demo_ends_with_its_proof() -> None:
-    demo = ROOT / "examples" / "demo.py"
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(["-m", "drumbeat", "demo", "--seconds", "10"], id="demo"),
+        pytest.param([ROOT / "examples" / "three_nodes.py"], id="three nodes"),
+    ],
+)
+def test_a_fleet_that_loses_its_leader_ends_with_a_proof(
+    command: Sequence[str | Path], tmp_path: Path
+) -> None:
     done = subprocess.run(
-        [sys.executable, demo], capture_output=True, text=True, check=False, timeout=50
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=55,
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1] == "0 lost, 0 doubled"

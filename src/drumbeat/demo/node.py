@@ -1,0 +1,92 @@
+"""One node of the demo's fleet, as a process of its own: `python -m drumbeat.demo.node`."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drumbeat.app import Drumbeat
+from drumbeat.config import Settings
+from drumbeat.demo.record import Record
+from drumbeat.engine.context import Context
+from drumbeat.engine.handle import Task
+from drumbeat.model.retry import Retry
+from drumbeat.model.triggers import every
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What all processes of one demo agree on."""
+
+    store: str
+    coordinator: str | None
+    ttl: float
+    schedules: int
+    folder: Path
+
+
+def make_app(setting: Setting, label: str) -> tuple[Drumbeat, Task[[int], None]]:
+    """The app that every process of the fleet runs, and its task for the flood of jobs."""
+    settings: Settings = {
+        "instance_id": label,
+        "lease_ttl": setting.ttl,
+        "retry_interval": setting.ttl / 5,
+        "heartbeat_every": setting.ttl / 5,
+        "node_lifetime": setting.ttl,
+        "grace": 5.0,
+    }
+    app = Drumbeat(setting.store, coordinator=setting.coordinator, **settings)
+    record = Record(setting.folder)
+    for number in range(setting.schedules):
+        _declare_beat(app, record, f"beat-{number}")
+
+    @app.task(retry=Retry.linear(max_retries=10, delay=0.1))
+    async def work(number: int) -> None:
+        record.write(f"job-{number}")
+
+    return app, work
+
+
+def _declare_beat(app: Drumbeat, record: Record, name: str) -> None:
+    retry = Retry.linear(max_retries=10, delay=0.1)
+
+    @app.scheduled(every(seconds=1), name=name, misfire="all", overlap="allow", retry=retry)
+    async def beat(ctx: Context) -> None:
+        record.write(name, ctx.tick_at)
+
+
+def command(setting: Setting, label: str, roles: tuple[str, ...]) -> list[str]:
+    """The arguments that start a node with `main`."""
+    given: dict[str, Any] = {
+        "--store": setting.store,
+        "--coordinator": setting.coordinator or "",
+        "--ttl": setting.ttl,
+        "--schedules": setting.schedules,
+        "--folder": setting.folder,
+        "--label": label,
+        "--roles": ",".join(roles),
+    }
+    return ["-m", __spec__.name, *(str(word) for pair in given.items() for word in pair)]
+
+
+def main() -> None:
+    """Run one node until a signal stops it."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    for name in ("--store", "--coordinator", "--folder", "--label", "--roles"):
+        parser.add_argument(name, required=True)
+    parser.add_argument("--ttl", type=float, required=True)
+    parser.add_argument("--schedules", type=int, required=True)
+    given = parser.parse_args()
+    logging.getLogger("drumbeat").setLevel(logging.ERROR)  # the demo tells the story itself
+    setting = Setting(
+        given.store, given.coordinator or None, given.ttl, given.schedules, Path(given.folder)
+    )
+    app, _ = make_app(setting, given.label)
+    app.run(given.roles.split(","))
+
+
+if __name__ == "__main__":
+    main()
