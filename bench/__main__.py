@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 from typing import Protocol, cast
 
-NAMES = ("cron_next", "million_schedules", "memory_jobs")
+NAMES = ("cron_next", "million_schedules", "memory_jobs", "sqlite_jobs")
 
 
 class Benchmark(Protocol):

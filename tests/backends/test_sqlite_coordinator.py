@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -10,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from drumbeat.coordinators.sqlite import SqliteCoordinator
+from drumbeat.coordinators.sqlite.leases import TIDY_EVERY
 from drumbeat.ports.coordinator import Coordinator
+from drumbeat.sqlite.peers import PeerFolder
 from drumbeat.testing.conformance import CoordinatorConformance, CoordinatorTraits
+from drumbeat.testing.conformance.builders import ANNE, BERT, node
 
 from .hand_clock import HandClock
 
@@ -45,3 +50,66 @@ class TestSqliteCoordinator(CoordinatorConformance):
                 await other.close()
 
         return CoordinatorTraits(another, clock.advance, ttl=TTL, expires_within=TTL)
+
+    async def test_what_an_earlier_start_of_the_machine_wrote_is_over(
+        self, coordinator: Coordinator, tmp_path: Path, clock: HandClock
+    ) -> None:
+        old = await coordinator.leases.acquire("scheduler", ANNE, TTL)
+        assert old is not None
+        await coordinator.registry.register(node(), TTL)
+        restarted = SqliteCoordinator(tmp_path / "drumbeat.db", clock, boot="another")
+        assert await restarted.leases.current("scheduler") is None
+        assert list(await restarted.registry.nodes()) == []
+        assert await restarted.leases.renew(old) is None
+        new = await restarted.leases.acquire("scheduler", BERT, TTL)
+        assert new is not None
+        assert new.token > old.token
+        assert new.domain == old.domain
+        assert await coordinator.leases.renew(old) is None
+        await restarted.close()
+
+    async def test_a_file_that_was_made_anew_is_another_domain(
+        self, tmp_path: Path, clock: HandClock
+    ) -> None:
+        domains: set[str] = set()
+        for name in ("one.db", "two.db"):
+            other = SqliteCoordinator(tmp_path / name, clock)
+            lease = await other.leases.acquire("scheduler", ANNE, TTL)
+            assert lease is not None
+            domains.add(lease.domain)
+            await other.close()
+        assert len(domains) == 2
+
+    async def test_terms_that_ran_out_are_cleared_away_and_their_tokens_never_return(
+        self, coordinator: Coordinator, tmp_path: Path, clock: HandClock
+    ) -> None:
+        tokens: list[int] = []
+        for number in range(TIDY_EVERY + 5):
+            lease = await coordinator.leases.acquire(f"lock {number}", ANNE, TTL)
+            assert lease is not None
+            tokens.append(lease.token)
+            await clock.advance(TTL)
+        assert tokens == sorted(set(tokens))
+        connection = sqlite3.connect(tmp_path / "drumbeat.db")
+        assert connection.execute("SELECT count(*) FROM leases").fetchone()[0] < 10
+        connection.close()
+
+    async def test_a_waiter_without_a_socket_looks_once_a_second(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        def no_sockets(_folder: PeerFolder) -> None:
+            raise PermissionError("no sockets here")
+
+        monkeypatch.setattr(PeerFolder, "make", no_sockets)
+        monkeypatch.setattr("drumbeat.sqlite.receiver.POLL", 0.01)
+        clock = HandClock()
+        one = SqliteCoordinator(tmp_path / "drumbeat.db", clock)
+        two = SqliteCoordinator(tmp_path / "drumbeat.db", clock)
+        async with asyncio.timeout(10):
+            watch = one.configuration.watch("key")
+            assert await anext(watch) is None
+            entry = await two.configuration.put("key", b"1")
+            assert await anext(watch) == entry
+        assert "looking once a second" in caplog.text
+        await one.close()
+        await two.close()

@@ -13,6 +13,7 @@ from drumbeat.stores.sqlite import SqliteStore
 from drumbeat.testing.conformance import StoreConformance, StoreTraits
 
 from .hand_clock import HandClock
+from .sqlite_wholeness import check_whole
 
 
 class TestSqliteStore(StoreConformance):
@@ -22,6 +23,7 @@ class TestSqliteStore(StoreConformance):
         await store.open()
         yield store
         await store.close()
+        check_whole(tmp_path / "drumbeat.db")
 
     @pytest.fixture
     def traits(self, store: Store, tmp_path: Path) -> StoreTraits:

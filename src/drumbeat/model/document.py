@@ -9,8 +9,9 @@ options in other ways.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from drumbeat.model.ids import NodeId
@@ -20,12 +21,15 @@ from drumbeat.model.node import Node, Role
 from drumbeat.model.policy import Policies
 from drumbeat.model.retry import Retry, Strategy
 from drumbeat.model.schedule import Schedule
-from drumbeat.model.trigger import trigger_from_json
+from drumbeat.model.trigger import Trigger, trigger_from_json
 
 Json: TypeAlias = Any
 """Decoded JSON that we have written ourselves: checked by the constructors that it goes to."""
 
 MICROSECOND = timedelta(microseconds=1)
+SHARED = 10_000
+"""Triggers and policies that are kept as values: a new leader reads all schedules at once, and
+thousands of them tend to share a handful of these, which take long to read."""
 BYTES_IN_TEXT = "surrogateescape"
 """Arguments are JSON and so UTF-8; should they not be, they still come out as they went in."""
 
@@ -48,9 +52,9 @@ def schedule_from_text(text: str) -> Schedule:
     data: Json = json.loads(text)
     return Schedule(
         data["name"],
-        trigger_from_json(data["trigger"]),
+        _trigger_from_text(_text(data["trigger"])),
         job_from_json(data["job"]),
-        _policies_from_json(data.get("policies", {})),
+        _policies_from_text(_text(data.get("policies", {}))),
         data.get("description", ""),
     )
 
@@ -207,8 +211,14 @@ def _policies_to_json(policies: Policies) -> dict[str, object]:
     )
 
 
-def _policies_from_json(data: Mapping[str, Json]) -> Policies:
-    fields = dict(data)
+@lru_cache(maxsize=SHARED)
+def _trigger_from_text(text: str) -> Trigger:
+    return trigger_from_json(json.loads(text))
+
+
+@lru_cache(maxsize=SHARED)
+def _policies_from_text(text: str) -> Policies:
+    fields: dict[str, Json] = json.loads(text)
     for name in ("window", "jitter"):
         if name in fields:
             fields[name] *= MICROSECOND
@@ -249,4 +259,4 @@ def _known(**values: object) -> dict[str, object]:
 
 
 def _text(data: object) -> str:
-    return json.dumps(data, separators=(",", ":"), ensure_ascii=True)
+    return json.dumps(data, separators=(",", ":"))

@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 
-ROWS = 8_000
+ROWS = 20_000
 """Rows that this process changes between two checkpoints."""
 LONG = 8_000
 """Pages of log, 32 MB, from which on the writer helps."""

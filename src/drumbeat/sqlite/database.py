@@ -51,10 +51,11 @@ class Handle(Generic[S]):
             except BaseException:
                 connection.close()
                 raise
+            connection.execute("PRAGMA busy_timeout = 0")  # the writer has its own way to wait
             return connection
 
         self.checkpointer = Checkpointer(path, connect_checkpointer)
-        self.writer = Writer(path, connect, begin, self.checkpointer.after_commit)
+        self.writer = Writer(path, patience, connect, begin, self.checkpointer.after_commit)
         self.reader = Reader(path, patience, "drumbeat-sqlite-reader")
         self.views = Reader(path, patience, "drumbeat-sqlite-views")
 
@@ -99,9 +100,9 @@ class Database(Generic[S]):
         """Let go of everything."""
         with self._lock:
             handle, self._handle = self._handle, None
-        await asyncio.get_running_loop().run_in_executor(None, self.messenger.close)
         if handle is not None:
             await handle.close()
+        await asyncio.get_running_loop().run_in_executor(None, self.messenger.close)
 
     def _opened(self) -> Handle[S]:
         handle = self._handle
@@ -111,6 +112,7 @@ class Database(Generic[S]):
                 if handle is None or handle.process != os.getpid():
                     # After a fork the threads are the parent's, and so are its connections.
                     handle = self._handle = Handle(self._access, self._clock, self._begin)
+                    self.messenger.open()
         return handle
 
     async def _ready(self) -> Handle[S]:

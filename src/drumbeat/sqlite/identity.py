@@ -1,39 +1,50 @@
-"""Identity: telling our files from those of others, before SQLite has touched them.
+"""Identity: telling our files from those of others, before anything is written to them.
 
-SQLite lets an application write a number of its own into the first page. It is read here from the
-bytes of the file: even opening a stranger's file with SQLite could write to it, by bringing its
-log in.
+SQLite lets an application write a number of its own into the first page. It is read through SQLite
+in its immutable mode, which takes no lock and brings no log in, so that a stranger's file stays as
+it is.
+
+It must not be read by opening the file ourselves: POSIX drops every lock that a process holds on a
+file as soon as it closes *any* descriptor of it. Other processes would take our open connections
+for gone, and the next of them to leave would delete the log that we still write to. SQLite's own
+connections know of each other and close their descriptors with care.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from drumbeat.model.errors import ConfigurationError
 
 APPLICATION_ID = int.from_bytes(b"Drum")
-MAGIC = b"SQLite format 3\x00"
-_HEADER = 100
-_PLACE = slice(68, 72)
 
 
 def is_new(path: Path) -> bool:
     """Whether there is no file yet, or an empty one; one that is not ours is refused."""
     try:
-        with path.open("rb") as file:
-            header = file.read(_HEADER)
+        if path.stat().st_size == 0:
+            return True
     except FileNotFoundError:
         return True
-    if not header:
-        return True
-    if not header.startswith(MAGIC):
-        raise ConfigurationError(f"{path} is not a SQLite file; it was left as it is")
-    if int.from_bytes(header[_PLACE]) != APPLICATION_ID:
+    if _application_of(path) != APPLICATION_ID:
         raise ConfigurationError(
             f"{path} belongs to another application, not to Drumbeat; it was left as it is"
         )
     return False
+
+
+def _application_of(path: Path) -> int:
+    uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as connection:
+            (application,) = connection.execute("PRAGMA application_id").fetchone()
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+            raise ConfigurationError(f"{path} is not a SQLite file; it was left as it is") from None
+        raise ConfigurationError(f"{path} cannot be opened: {error}") from error
+    return int(application)
 
 
 def sign(connection: sqlite3.Connection) -> None:

@@ -27,15 +27,19 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from threading import Thread, local
+from threading import Event, Thread, local
 from typing import Any, Generic, Protocol, TypeVar
 
 from drumbeat.model.errors import DrumbeatError, Unavailable
 from drumbeat.sqlite.calls import Call, answer_all
-from drumbeat.sqlite.failures import ends_the_connection, of_the_file, unavailable
+from drumbeat.sqlite.failures import code_of, ends_the_connection, of_the_file, unavailable
 
 LARGEST_BATCH = 1_000
 """Calls in one transaction: more than this and the last would wait for long."""
+FIRST_PAUSE = 0.000_2
+LONGEST_PAUSE = 0.001
+"""Seconds between two tries to get the file's write lock. SQLite's own waiting grows to a tenth of
+a second, while transactions take a millisecond: two busy processes would sleep most of the time."""
 
 T = TypeVar("T")
 
@@ -77,11 +81,14 @@ class Writer(Generic[S]):
     def __init__(
         self,
         path: Path,
+        patience: float,
         connect: Callable[[], sqlite3.Connection],
         begin: Callable[[sqlite3.Connection], S],
         after_commit: Callable[[sqlite3.Connection], None],
     ) -> None:
         self._path = path
+        self._patience = patience
+        self._never = Event()
         self._connect = connect
         self._begin = begin
         self._after_commit = after_commit
@@ -169,7 +176,7 @@ class Writer(Generic[S]):
         calls: Sequence[Call[Callable[[S], Any]]],
         run: Callable[[sqlite3.Connection, S, Sequence[Call[Callable[[S], Any]]]], None],
     ) -> None:
-        connection.execute("BEGIN IMMEDIATE")
+        self._get_the_lock(connection)
         session = self._begin(connection)
         try:
             session.start()
@@ -183,6 +190,21 @@ class Writer(Generic[S]):
             raise
         session.committed()
         self._after_commit(connection)
+
+    def _get_the_lock(self, connection: sqlite3.Connection) -> None:
+        """Begin to write, as soon as no other process does and within our patience."""
+        waited, pause = 0.0, FIRST_PAUSE
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if code_of(error) != sqlite3.SQLITE_BUSY or waited >= self._patience:
+                    raise
+            else:
+                return
+            self._never.wait(pause)
+            waited += pause
+            pause = min(2 * pause, LONGEST_PAUSE)
 
     def _one_after_the_other(
         self,

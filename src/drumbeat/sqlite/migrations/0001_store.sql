@@ -40,7 +40,7 @@ CREATE TABLE lines (
     lane INTEGER NOT NULL,
     limits TEXT NOT NULL, -- JSON; empty: none
     rate TEXT NOT NULL, -- JSON; empty: none
-    jobs INTEGER NOT NULL DEFAULT 0, -- how many name it
+    jobs INTEGER NOT NULL DEFAULT 0, -- how many name it, if it has limits or a rate
     UNIQUE (lane, limits, rate)
 ) STRICT;
 

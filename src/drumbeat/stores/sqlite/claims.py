@@ -26,13 +26,13 @@ from drumbeat.stores.sqlite.rows import (
     ID,
     LINE,
     Row,
-    guards_for,
     new_attempt,
     new_hold,
     spec_of,
 )
-from drumbeat.stores.sqlite.session import QUEUED, RUNNING, StoreSession
-from drumbeat.stores.sqlite.sql import CLAIMS, JOBS, listed, write_rows
+from drumbeat.stores.sqlite.session import StoreSession
+from drumbeat.stores.sqlite.sql import CLAIMS, listed, write_rows
+from drumbeat.stores.sqlite.takings import Taking, Takings
 from drumbeat.stores.sqlite.turn import Turn
 
 LIMIT_REACHED = "its limit was reached when its turn came"
@@ -45,18 +45,6 @@ Head: TypeAlias = tuple[int, int, int, "Row | Turn"]
 """A place, and the job or the line that has it. No two have the same."""
 
 
-class Taking:
-    """What was taken from one line: always its first jobs."""
-
-    __slots__ = ("cancelled", "last", "line", "started")
-
-    def __init__(self, line: Line) -> None:
-        self.line = line
-        self.started = 0
-        self.cancelled = 0
-        self.last: Row = ()
-
-
 class Claim:
     """One worker's turn: takes jobs from the lines, best first, never one that may not start."""
 
@@ -65,11 +53,9 @@ class Claim:
         self._by = by
         self._now = now
         self._admission = Admission(session)
-        self._running: list[object] = []
-        self._taken: dict[int, Taking] = {}
+        self._takings = Takings(session, by, now)
         self._heads: list[Head] = []
         self._turns: dict[int, Turn] = {}
-        self._created = (-1, now.instant)
         self._lanes: list[int] = []
         self._fronted: list[int] = []
         self._horizon: Place | None = None
@@ -98,8 +84,7 @@ class Claim:
         if self._fronted:
             self._merge(rows, wanted.limit)
         else:
-            for row in rows:
-                self._start(row, self._line(row[LINE]))
+            self._start(rows)
         self._write()
         if session.openings:
             (opens_at,) = session.execute(CLAIMS.next_opening, (numbers,)).fetchone()
@@ -134,7 +119,7 @@ class Claim:
             if isinstance(head, Turn):
                 self._consider(head, (place[0], place[1], place[2]))
             else:
-                self._start(head, self._line(head[LINE]))
+                self._start([head])
 
     def _has_come_to_the_horizon(self) -> bool:
         """Whether a line that was not looked at yet may be the best now."""
@@ -212,61 +197,40 @@ class Claim:
             turn.advance()
         else:
             admission.start(line, now)
-            self._start(row, line)
+            self._start([row])
             turn.advance()
 
-    def _start(self, row: Row, line: Line) -> None:
-        """Claim a job."""
-        taking = self._taking(line)
-        taking.started += 1
-        taking.last = row
-        attempt, fence = row[ATTEMPT] + 1, row[FENCE] + 1
-        job_id, now, by = row[ID], self._now, self._by
-        self._running += (job_id, line.id, attempt, fence, by, now.number, guards_for(row))
-        created_at = row[CREATED_AT]
-        if created_at != self._created[0]:  # jobs that came together are claimed together
-            self._created = (created_at, to_instant(created_at))
-        self.attempts.append(
-            new_attempt(
-                new_hold(job_id, fence),
-                attempt,
-                spec_of(row, line),
-                by,
-                now.instant,
-                self._created[1],
-            )
-        )
+    def _start(self, rows: list[Row]) -> None:
+        """Claim jobs, in their order."""
+        now, by, takings, attempts = self._now, self._by, self._takings, self.attempts
+        taking: Taking | None = None
+        created_at, created = -1, now.instant
+        for row in rows:
+            if taking is None or taking.line.id != row[LINE]:
+                taking = takings.of(self._line(row[LINE]))
+            line = taking.line
+            taking.started.append(row)
+            taking.last = row
+            if created_at != row[CREATED_AT]:  # jobs that came together are claimed together
+                created_at = row[CREATED_AT]
+                created = to_instant(created_at)
+            hold = new_hold(row[ID], row[FENCE] + 1)
+            spec = spec_of(row, line)
+            attempts.append(new_attempt(hold, row[ATTEMPT] + 1, spec, by, now.instant, created))
 
     def _cancel(self, row: Row, line: Line) -> None:
         """Only now is it the job's turn: until here, something made it wait."""
-        taking = self._taking(line)
+        taking = self._takings.of(line)
         taking.cancelled += 1
         taking.last = row
         finish_waiting(self._session, row[ID], line, LIMIT_REACHED, self._now)
         self.cancelled.append(row[ID])
         self._session.news |= FINISHED
 
-    def _taking(self, line: Line) -> Taking:
-        taking = self._taken.get(line.id)
-        if taking is None:
-            taking = self._taken[line.id] = Taking(line)
-        return taking
-
     def _write(self) -> None:
         """Bring the tables in line with what was taken."""
         connection, execute = self._session.connection, self._session.execute
-        write_rows(connection, JOBS.many("insert_running"), 7, self._running)
-        singles: list[int] = []
-        for taking in self._taken.values():
-            left = taking.started + taking.cancelled
-            self._session.count(taking.line.lane, RUNNING, taking.started)
-            self._session.count(taking.line.lane, QUEUED, -left)
-            place = (taking.line.id, *_place(taking.last))
-            if left == 1:
-                singles += place
-            else:
-                execute(JOBS.delete_queued_through, place)
-        write_rows(connection, JOBS.many("delete_queued"), 4, singles)
+        self._takings.write()
         over = [turn.line.id for turn in self._turns.values() if turn.over]
         if over:
             execute(CLAIMS.delete_fronts, (listed(over),))

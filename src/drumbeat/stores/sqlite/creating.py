@@ -10,7 +10,7 @@ from drumbeat.model.swift import swift
 from drumbeat.sqlite.instants import to_instant, to_microseconds, to_number
 from drumbeat.stores.sqlite.lines import Line
 from drumbeat.stores.sqlite.moment import Moment
-from drumbeat.stores.sqlite.rows import is_plain, job_of, new_job, rest_of, shared_of
+from drumbeat.stores.sqlite.rows import is_usual, job_of, new_job, rest_of, shared_of, times_of
 from drumbeat.stores.sqlite.session import StoreSession
 from drumbeat.stores.sqlite.sql import JOBS, VIEWS
 
@@ -35,7 +35,8 @@ def insert(
 def create(session: StoreSession, spec: JobSpec, now: Moment) -> Job:
     """A new job, whatever its dedupe key."""
     line = session.line_of(spec)
-    if is_plain(spec):
+    usual = is_usual(spec)
+    if usual and spec.run_at is None and spec.schedule is None and spec.tick_at is None:
         job_id = session.add_plain_job(line, spec, now.number)
         return new_job(job_id, spec, QUEUED, now.instant, now.instant)
     job_id = session.next_job()
@@ -46,11 +47,12 @@ def create(session: StoreSession, spec: JobSpec, now: Moment) -> Job:
     elif spec.delay:
         number += to_microseconds(spec.delay)
         run_at = to_instant(number)
-    session.add_job(
-        (job_id, line.id, rank, number, now.number, spec.arguments, shared_of(spec)),
-        rest_of(spec),
-    )
-    session.name_line(line.id, 1)
+    row = (job_id, line.id, rank, number, now.number, spec.arguments, shared_of(spec))
+    if usual:
+        session.add_ticked_job((*row, *times_of(spec)))
+    else:
+        session.add_job((*row, *times_of(spec), *rest_of(spec)))
+    session.name_line(line, 1)
     status = wait(session, line, (rank, number, job_id), now)
     return new_job(job_id, spec, status, run_at, now.instant)
 

@@ -30,9 +30,11 @@ _read: dict[str, Schedule] = {}
 
 def row_of(stored: StoredSchedule) -> tuple[Any, ...]:
     """A schedule, in the order of its columns."""
+    definition = schedule_to_text(stored.schedule)
+    _keep(definition, stored.schedule)  # who declares a schedule often leads as well
     return (
         stored.name,
-        schedule_to_text(stored.schedule),
+        definition,
         stored.version,
         to_number(stored.cursor),
         to_number_or_none(stored.next_tick),
@@ -89,7 +91,11 @@ def skips_from_text(text: str | None) -> frozenset[int]:
 
 
 def _schedule(definition: str) -> Schedule:
+    return _keep(definition, schedule_from_text(definition))
+
+
+def _keep(definition: str, schedule: Schedule) -> Schedule:
     if len(_read) >= MOST:
         _read.clear()
-    schedule = _read[definition] = schedule_from_text(definition)
+    _read[definition] = schedule
     return schedule

@@ -69,7 +69,7 @@ def _forget_jobs(session: StoreSession, found: list[tuple[int, int, str]]) -> No
         line = session.lines.get(session.connection, number)
         lanes.add(line.lane)
         session.count(line.lane, COLUMN[Status(ended)], -1)
-        session.name_line(number, -1)
+        session.name_line(line, -1)
     session.flush()
     numbers = listed({number for _, number, _ in found})
     forgotten = session.execute(RETENTION.delete_lines, (numbers,)).rowcount

@@ -56,24 +56,25 @@ def shared_of(spec: JobSpec) -> str | None:
     return options_to_text(retry, timeout)
 
 
-def is_plain(spec: JobSpec) -> bool:
-    """Whether a job is to run at once and has nothing in the columns that only some jobs have."""
+def is_usual(spec: JobSpec) -> bool:
+    """Whether all columns that only few jobs have are null."""
     return (
-        spec.run_at is None
-        and spec.dedupe_key is None
+        spec.dedupe_key is None
         and not spec.delay
         and not spec.tags
         and (spec.dedupe_for is USUAL_GUARD or spec.dedupe_for == USUAL_GUARD)
     )
 
 
+def times_of(spec: JobSpec) -> tuple[Any, ...]:
+    """The columns that jobs of schedules have, in their order."""
+    return spec.schedule, to_number_or_none(spec.tick_at), to_number_or_none(spec.run_at)
+
+
 def rest_of(spec: JobSpec) -> tuple[Any, ...]:
-    """The columns that only some jobs have, in their order."""
+    """The columns that only few jobs have, in their order."""
     key, dedupe_for = spec.dedupe_key, spec.dedupe_for
     return (
-        spec.schedule,
-        to_number_or_none(spec.tick_at),
-        to_number_or_none(spec.run_at),
         to_microseconds(spec.delay) if spec.delay else None,
         tags_to_text(spec.tags) if spec.tags else None,
         key,
@@ -85,9 +86,7 @@ def rest_of(spec: JobSpec) -> tuple[Any, ...]:
 def spec_of(row: Row, line: Line) -> JobSpec:
     """What was asked for."""
     asked_at, delay, arguments, options, tags, key, dedupe_for, schedule, tick_at = row[SPEC]
-    shared = _options.get(options)
-    if shared is None:
-        shared = _read_options(options)
+    shared = _options.get(options) or _read_options(options)
     return new_spec(
         line.task,
         arguments,

@@ -16,7 +16,6 @@ from drumbeat.model.ids import JobId
 from drumbeat.model.instant import aware
 from drumbeat.model.job import JobSpec, Status
 from drumbeat.ports.clock import Clock
-from drumbeat.sqlite.instants import to_number_or_none
 from drumbeat.sqlite.messenger import Messenger
 from drumbeat.sqlite.news import JOBS as JOBS_NEWS
 from drumbeat.sqlite.news import TIMES
@@ -77,7 +76,7 @@ class StoreSession:
         connection = self.connection
         for line, jobs in self._arrived.items():
             self.count(line.lane, QUEUED, jobs)
-            self.name_line(line.id, jobs)
+            self.name_line(line, jobs)
             self.news |= JOBS_NEWS
         self._arrived = {}
         if self._tallies:
@@ -102,7 +101,7 @@ class StoreSession:
             write_rows(connection, JOBS.many("insert_plain_jobs"), 7, self._plain_jobs)
             self._plain_jobs = []
         if self._ticked_jobs:
-            write_rows(connection, JOBS.many("insert_ticked_jobs"), 9, self._ticked_jobs)
+            write_rows(connection, JOBS.many("insert_ticked_jobs"), 10, self._ticked_jobs)
             self._ticked_jobs = []
         if self._jobs:
             write_rows(connection, JOBS.many("insert_jobs"), 15, self._jobs)
@@ -155,12 +154,7 @@ class StoreSession:
         """A new job of the usual kind, to run at once: done here in one go, since most are so."""
         job_id = self._job = self._job + 1
         number, rank = line.id, -spec.priority
-        options = shared_of(spec)
-        if spec.schedule is None and spec.tick_at is None:
-            self._plain_jobs += (job_id, number, rank, now, now, spec.arguments, options)
-        else:
-            self._ticked_jobs += (job_id, number, rank, now, now, spec.arguments, options)
-            self._ticked_jobs += (spec.schedule, to_number_or_none(spec.tick_at))
+        self._plain_jobs += (job_id, number, rank, now, now, spec.arguments, shared_of(spec))
         self._queued += (number, rank, now, job_id, now)
         if line.limited:
             self._fronts += (number, line.lane, rank, now, job_id)
@@ -168,10 +162,13 @@ class StoreSession:
         self._arrived[line] = self._arrived.get(line, 0) + 1
         return JobId(job_id)
 
-    def add_job(self, usual: tuple[Any, ...], rest: tuple[Any, ...]) -> None:
+    def add_ticked_job(self, row: tuple[Any, ...]) -> None:
+        """A new job of a schedule, or with a time of its own."""
+        self._ticked_jobs += row
+
+    def add_job(self, row: tuple[Any, ...]) -> None:
         """A new job of any kind."""
-        self._jobs += usual
-        self._jobs += rest
+        self._jobs += row
 
     def add_tick(self, row: tuple[Any, ...]) -> None:
         """A new row of the ledger."""
@@ -204,9 +201,10 @@ class StoreSession:
             tally = self._tallies[lane] = [0, 0, 0, 0, 0, 0]
         tally[column] += change
 
-    def name_line(self, line: int, change: int) -> None:
-        """So many jobs came to name the line, or were forgotten."""
-        self._named[line] = self._named.get(line, 0) + change
+    def name_line(self, line: Line, change: int) -> None:
+        """So many jobs came to name the line, or were forgotten; for others, the lane counts."""
+        if line.limited:
+            self._named[line.id] = self._named.get(line.id, 0) + change
 
     def load_holdings(self, keys: str) -> None:
         """Get ready to be asked for these keys, given as JSON."""

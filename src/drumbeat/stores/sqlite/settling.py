@@ -47,6 +47,8 @@ class Settling:
         self._attempts: list[object] = []
         self._waiting: list[tuple[Line, tuple[int, int, int]]] = []
         self._freed: list[Line] = []
+        self._line: Line | None = None
+        """That of the job before: mostly the next one's too."""
         self._moves: dict[tuple[int, int], int] = {}
         """How many jobs of each lane came to stand in each column."""
 
@@ -70,7 +72,9 @@ class Settling:
             if row is not None:
                 held[job_id] = row
             return Superseded(hold)
-        line = self._session.lines.get(self._session.connection, row[1])
+        line = self._line
+        if line is None or line.id != row[1]:
+            line = self._line = self._session.lines.get(self._session.connection, row[1])
         self._over.append(job_id)
         if line.limited:
             self._freed.append(line)

@@ -11,6 +11,7 @@ from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Topic
 from drumbeat.sqlite import news
 from drumbeat.sqlite.database import Access, Database
+from drumbeat.sqlite.schema import Schema
 from drumbeat.stores.sqlite.fence import SqliteFence
 from drumbeat.stores.sqlite.jobs import SqliteJobs
 from drumbeat.stores.sqlite.lines import Lines
@@ -38,12 +39,14 @@ class SqliteStore:
         self._clock = clock
         self._lines = Lines()
         access = Access(Path(path).absolute(), namespace, PATIENCE)
-        self._database: Database[StoreSession] = Database(access, clock, self._begin)
-        self.schedules = SqliteSchedules(self._database, clock)
-        self.jobs = SqliteJobs(self._database, clock, self._lines)
-        self.nodes = SqliteNodes(self._database, clock)
-        self.fence = SqliteFence(self._database)
-        self.retention = SqliteRetention(self._database, clock)
+        self.database: Database[StoreSession] = Database(access, clock, self._begin)
+        """The file itself, for whoever has to look into it."""
+        self.migrations = Schema(access, clock)
+        self.schedules = SqliteSchedules(self.database, clock)
+        self.jobs = SqliteJobs(self.database, clock, self._lines)
+        self.nodes = SqliteNodes(self.database, clock)
+        self.fence = SqliteFence(self.database)
+        self.retention = SqliteRetention(self.database, clock)
 
     async def open(self) -> None:
         """Open the file and bring its schema up to date; make it if it does not exist.
@@ -51,11 +54,11 @@ class SqliteStore:
         A file that is not ours, is newer than we are, or lies where SQLite is not safe is a
         `ConfigurationError`, and is not touched.
         """
-        await self._database.open()
+        await self.database.open()
 
     async def close(self) -> None:
         """Finish what was asked for, then let go of the file."""
-        await self._database.close()
+        await self.database.close()
 
     async def now(self) -> datetime:
         """The injected clock: the machine's, which all users of the file share."""
@@ -63,7 +66,7 @@ class SqliteStore:
 
     def subscribe(self, topic: Topic, wake: Callable[[], None]) -> Callable[[], None]:
         """Call `wake` on the loop that runs here now, after a commit of any process."""
-        return self._database.messenger.subscribe(NEWS[topic], wake)
+        return self.database.messenger.subscribe(NEWS[topic], wake)
 
     def _begin(self, connection: sqlite3.Connection) -> StoreSession:
-        return StoreSession(connection, self._clock, self._lines, self._database.messenger)
+        return StoreSession(connection, self._clock, self._lines, self.database.messenger)

@@ -37,6 +37,15 @@ CROSS JOIN jobs ON jobs.id IN (
 )
 ORDER BY jobs.line, jobs.rank, jobs.run_at, jobs.id;
 
+-- name: start_through
+-- Jobs of a line are claimed: the first ones, up to and with the last of them.
+INSERT INTO running (node, started_at, id, line, attempt, fence, guards_for)
+SELECT
+    ?, ?, queued.id, queued.line, jobs.attempt + 1, jobs.fence + 1,
+    iif(jobs.dedupe_key IS NULL, NULL, coalesce(jobs.dedupe_for, 86400000000))
+FROM queued CROSS JOIN jobs ON jobs.id = queued.id
+WHERE queued.line = ? AND (queued.rank, queued.run_at, queued.id) <= (?, ?, ?);
+
 -- name: first_of_lane
 -- One arm of the merge over several lanes: the first jobs of one of them.
 SELECT rank, run_at, id, line FROM queued WHERE line = ?;

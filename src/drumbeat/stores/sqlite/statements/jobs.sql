@@ -46,9 +46,10 @@ INSERT INTO jobs (id, line, rank, run_at, created_at, arguments, options)
 VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_ticked_jobs
--- New jobs of schedules.
-INSERT INTO jobs (id, line, rank, run_at, created_at, arguments, options, schedule, tick_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
+-- New jobs of schedules, or with a time of their own.
+INSERT INTO jobs (
+    id, line, rank, run_at, created_at, arguments, options, schedule, tick_at, asked_at
+) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: insert_jobs
 -- New jobs of any kind.

@@ -1,0 +1,345 @@
+"""The SQLite store beside bare SQLite: the same batches, the same durability, the same run.
+
+Bare means one table with one index, `executemany` to insert, one guarded update to claim and
+`executemany` to complete, in transactions of a hundred jobs with `synchronous=FULL`, in one thread
+with nobody waiting. It keeps finished jobs, as we do, but no results, fences, attempts, limits or
+counts. A second bare run deletes what is completed: the floor of what a queue can do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from drumbeat.engine.runtime import SystemClock
+from drumbeat.model.ids import NodeId
+from drumbeat.model.job import Attempt, Change, JobSpec, Settlement, Wanted
+from drumbeat.model.lease import SCHEDULER, Epoch, Lease
+from drumbeat.model.plan import Committed, Edit
+from drumbeat.model.schedule import Schedule
+from drumbeat.model.swift import swift
+from drumbeat.model.triggers import cron
+from drumbeat.ports.store import Topic
+from drumbeat.rules.editing import declare
+from drumbeat.rules.planning import plan
+from drumbeat.stores.sqlite import SqliteStore
+
+TITLE = "Jobs and schedules on SQLite"
+BATCH = 100
+TICKED = 500
+"""Schedules that the ticker takes at a time."""
+CALLERS = 100
+PAYLOAD = b'{"text":"' + b"x" * 144 + b'"}'
+SPEC = JobSpec("nothing", PAYLOAD)
+WANTED = Wanted(("default",), frozenset({"nothing"}), BATCH)
+NODE = NodeId("bench:1")
+ROUNDS = 5
+START = datetime(2030, 1, 1, tzinfo=UTC)
+
+new_settlement = swift(Settlement)
+
+BARE = """
+CREATE TABLE jobs (
+    id INTEGER PRIMARY KEY, queue TEXT, priority INTEGER, run_at INTEGER, payload BLOB,
+    status TEXT, finished_at INTEGER
+);
+CREATE INDEX ready ON jobs (queue, priority DESC, run_at, id) WHERE status = 'queued';
+"""
+BARE_INSERT = """
+INSERT INTO jobs (queue, priority, run_at, payload, status) VALUES (?, ?, ?, ?, 'queued')
+"""
+BARE_CLAIM = """
+UPDATE jobs SET status = 'running' WHERE id IN (
+    SELECT id FROM jobs WHERE queue = ? AND status = 'queued'
+    ORDER BY priority DESC, run_at, id LIMIT ?
+) RETURNING id, payload
+"""
+BARE_COMPLETE = "UPDATE jobs SET status = 'completed', finished_at = ? WHERE id = ?"
+BARE_DELETE = "DELETE FROM jobs WHERE finished_at IS NOT ? AND id = ?"
+
+
+def run(*, quick: bool) -> dict[str, object]:
+    """Jobs per second and milliseconds, ours and bare, and the ratios."""
+    jobs = 10_000 if quick else 20_000
+    figures: dict[str, object] = {}
+    rounds = [_one_round(jobs) for _ in range(1 if quick else ROUNDS)]
+    for name in (
+        *("submit_bare", "submit_100_callers", "submit_bulk"),
+        *("drain_floor", "drain_bare", "drain"),
+    ):
+        figures[f"{name}_per_second"] = round(statistics.median(each[name] for each in rounds))
+    for ours, bare in (
+        ("submit_100_callers", "submit_bare"),
+        ("submit_bulk", "submit_bare"),
+        ("drain", "drain_bare"),
+        ("drain", "drain_floor"),
+    ):
+        ratio = statistics.median(each[ours] / each[bare] for each in rounds)
+        figures[f"{ours}_to_{bare.partition('_')[2]}"] = round(ratio, 2)
+    figures["submit_p99_ms"] = round(max(each["p99"] for each in rounds), 2)
+    figures["target_to_bare"] = 0.5
+    figures |= _pick_up(50 if quick else 300)
+    figures |= _processes(jobs)
+    figures |= asyncio.run(_schedules(2_000 if quick else 10_000))
+    return figures
+
+
+def _one_round(jobs: int) -> dict[str, float]:
+    with _folder() as folder:
+        deleting = _bare(folder / "floor.db", jobs, BARE_DELETE)
+        bare = _bare(folder / "bare.db", jobs, BARE_COMPLETE)
+        bare["drain_floor"] = deleting["drain_bare"]
+        return bare | asyncio.run(_ours(folder / "ours.db", jobs))
+
+
+@contextmanager
+def _folder() -> Generator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+def _bare(path: Path, jobs: int, complete: str) -> dict[str, float]:
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.executescript(BARE)
+    start = time.perf_counter()
+    for _ in range(jobs // BATCH):
+        now = time.time_ns() // 1000
+        connection.execute("BEGIN IMMEDIATE")
+        connection.executemany(BARE_INSERT, [("default", 0, now, PAYLOAD)] * BATCH)
+        connection.execute("COMMIT")
+    submitted = time.perf_counter()
+    held: list[tuple[int, bytes]] = []
+    while True:
+        connection.execute("BEGIN IMMEDIATE")
+        now = time.time_ns() // 1000
+        connection.executemany(complete, [(now, number) for number, _ in held])
+        held = connection.execute(BARE_CLAIM, ("default", BATCH)).fetchall()
+        connection.execute("COMMIT")
+        if not held:
+            break
+    drained = time.perf_counter()
+    connection.close()
+    return {"submit_bare": jobs / (submitted - start), "drain_bare": jobs / (drained - submitted)}
+
+
+async def _ours(path: Path, jobs: int) -> dict[str, float]:
+    store = SqliteStore(path, SystemClock())
+    await store.open()
+    start = time.perf_counter()
+    waits = await _submit_from_many_callers(store, jobs)
+    submitted = time.perf_counter()
+    await _drain(store, NODE)
+    drained = time.perf_counter()
+    for _ in range(jobs // BATCH):
+        await store.jobs.insert([SPEC] * BATCH)
+    bulk = time.perf_counter()
+    await store.close()
+    return {
+        "submit_100_callers": jobs / (submitted - start),
+        "drain": jobs / (drained - submitted),
+        "submit_bulk": jobs / (bulk - drained),
+        "p99": statistics.quantiles(waits, n=100)[-1] * 1000,
+    }
+
+
+async def _submit_from_many_callers(store: SqliteStore, jobs: int) -> list[float]:
+    waits: list[float] = []
+
+    async def call() -> None:
+        for _ in range(jobs // CALLERS):
+            start = time.perf_counter()
+            await store.jobs.insert([SPEC])
+            waits.append(time.perf_counter() - start)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(CALLERS):
+            group.create_task(call())
+    return waits
+
+
+async def _drain(store: SqliteStore, node: NodeId) -> int:
+    settled: list[Settlement] = []
+    done = 0
+    while True:
+        taken = await store.jobs.take(WANTED, node, settled)
+        if not taken.attempts:
+            return done
+        done += len(taken.attempts)
+        settled = [_completion(attempt) for attempt in taken.attempts]
+
+
+def _completion(attempt: Attempt) -> Settlement:
+    return new_settlement(attempt.hold, Change.COMPLETE)
+
+
+def _pick_up(count: int) -> dict[str, object]:
+    """From the call that submits to the handler's hands in another process, one job at a time."""
+    with _folder() as folder, _child(_await_jobs, folder / "ours.db", count) as child:
+        asyncio.run(_submit_singly(folder / "ours.db", count, child))
+        waits = [wait * 1000 for wait in child.recv()]
+    return {
+        "pick_up_p50_ms": round(statistics.median(waits), 2),
+        "pick_up_p99_ms": round(statistics.quantiles(waits, n=100)[-1], 2),
+        "target_pick_up_p99_ms": 5.0,
+    }
+
+
+async def _submit_singly(path: Path, count: int, child: Connection) -> None:
+    store = SqliteStore(path, SystemClock())
+    await store.open()
+    child.recv()
+    for _ in range(count):
+        await asyncio.sleep(0.01)
+        await store.jobs.insert([JobSpec("nothing", str(time.monotonic()).encode())])
+    await store.close()
+
+
+def _await_jobs(path: Path, count: int, parent: Connection) -> None:
+    async def work() -> list[float]:
+        store = SqliteStore(path, SystemClock())
+        await store.open()
+        hint = asyncio.Event()
+        store.subscribe(Topic.JOBS, hint.set)
+        parent.send("ready")
+        waits: list[float] = []
+        settled: list[Settlement] = []
+        while len(waits) < count:
+            taken = await store.jobs.take(WANTED, NODE, settled)
+            settled = [_completion(attempt) for attempt in taken.attempts]
+            now = time.monotonic()
+            waits += [now - float(attempt.spec.arguments) for attempt in taken.attempts]
+            if not settled and len(waits) < count:
+                await hint.wait()
+            hint.clear()
+        await store.close()
+        return waits
+
+    parent.send(asyncio.run(work()))
+
+
+def _processes(jobs: int) -> dict[str, object]:
+    """How fast one process drains a backlog, and two at once."""
+    rates: dict[int, float] = {}
+    for workers in (1, 2):
+        with _folder() as folder:
+            path = folder / "ours.db"
+            asyncio.run(_fill(path, jobs))
+            rates[workers] = _drain_in_processes(path, workers)
+    return {
+        "drain_one_process_per_second": round(rates[1]),
+        "drain_two_processes_per_second": round(rates[2]),
+        "two_processes_to_one": round(rates[2] / rates[1], 2),
+    }
+
+
+async def _fill(path: Path, jobs: int) -> None:
+    store = SqliteStore(path, SystemClock())
+    for _ in range(jobs // 1000):
+        await store.jobs.insert([SPEC] * 1000)
+    await store.close()
+
+
+def _drain_in_processes(path: Path, workers: int) -> float:
+    with _child(_drain_here, path, 1) as first, _child(_drain_here, path, 2) as second:
+        children = [first, second][:workers]
+        for child in children:
+            child.recv()
+        start = time.perf_counter()
+        for child in children:
+            child.send("go")
+        done = sum(child.recv() for child in children)
+        wall = time.perf_counter() - start
+        for child in [first, second][workers:]:
+            child.send("go")
+    return float(done / wall)
+
+
+def _drain_here(path: Path, number: int, parent: Connection) -> None:
+    async def work() -> int:
+        store = SqliteStore(path, SystemClock())
+        await store.open()
+        parent.send("ready")
+        parent.recv()
+        done = await _drain(store, NodeId(f"bench:{number}"))
+        await store.close()
+        return done
+
+    parent.send(asyncio.run(work()))
+
+
+@contextmanager
+def _child(
+    target: Callable[[Path, int, Connection], None], path: Path, number: int
+) -> Generator[Connection]:
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=target, args=(path, number, theirs))
+    process.start()
+    try:
+        yield ours
+    finally:
+        process.join()
+
+
+async def _schedules(count: int) -> dict[str, object]:
+    """Schedules that are all due in the same second: read, plan, commit."""
+    with _folder() as folder:
+        path = folder / "ours.db"
+        store = SqliteStore(path, SystemClock())
+        for first in range(0, count, 1000):
+            edits = [_declared(number) for number in range(first, first + 1000)]
+            await store.schedules.put(edits, START)
+        figures: dict[str, object] = {"schedules": count}
+        for minute, name in enumerate(("first", "warm"), 1):
+            figures[f"schedules_{name}_seconds"] = round(await _tick(store, minute), 3)
+            await _drain(store, NODE)
+        await store.close()
+        with _child(_lead_anew, path, 3) as leader:
+            figures["schedules_new_leader_seconds"] = round(leader.recv(), 3)
+        figures["target_schedules_seconds"] = 1.0
+        return figures
+
+
+def _lead_anew(path: Path, minute: int, parent: Connection) -> None:
+    async def tick() -> float:
+        store = SqliteStore(path, SystemClock())
+        await store.open()
+        seconds = await _tick(store, minute)
+        await store.close()
+        return seconds
+
+    parent.send(asyncio.run(tick()))
+
+
+def _declared(number: int) -> Edit:
+    schedule = Schedule(f"schedule-{number}", cron("* * * * *"), JobSpec("nothing", PAYLOAD))
+    edit = declare(None, schedule, START).edit
+    assert edit is not None
+    return edit
+
+
+async def _tick(store: SqliteStore, minute: int) -> float:
+    """Seconds that it takes to fire all schedules at once, as the leader of a new term."""
+    now = START + timedelta(minutes=minute)
+    lease = Lease(SCHEDULER, NODE, "bench", minute, timedelta(seconds=10))
+    epoch = await store.fence.claim(lease)
+    assert isinstance(epoch, Epoch)
+    start = time.perf_counter()
+    while True:
+        due = await store.schedules.due(TICKED, now)
+        if not due.schedules:
+            return time.perf_counter() - start
+        plans = [plan(each, due.as_of) for each in due.schedules]
+        verdicts = await store.schedules.commit(plans, epoch, now)
+        assert all(isinstance(verdict, Committed) and verdict.jobs for verdict in verdicts)

@@ -1,0 +1,87 @@
+"""A process of its own on a SQLite file: what it does and says is in its arguments.
+
+`python sqlite_child.py MODE PATH [NAME]`; it says one line of JSON at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+from drumbeat.coordinators.sqlite import SqliteCoordinator
+from drumbeat.engine.runtime import SystemClock
+from drumbeat.model.ids import NodeId
+from drumbeat.model.job import Change, JobSpec, Limit, Settlement, Wanted
+from drumbeat.ports.store import Topic
+from drumbeat.stores.sqlite import SqliteStore
+
+WANTED = Wanted(("default",), frozenset({"send"}), 7)
+
+
+def say(word: object) -> None:
+    sys.stdout.write(f"{json.dumps(word)}\n")
+    sys.stdout.flush()
+
+
+async def take_all(path: Path, name: str) -> None:
+    """Say that it is ready, wait for a word, then claim and settle until nothing is left."""
+    store = SqliteStore(path, SystemClock())
+    await store.open()
+    say("ready")
+    sys.stdin.readline()
+    settled: list[Settlement] = []
+    taken: list[int] = []
+    while True:
+        batch = (await store.jobs.take(WANTED, NodeId(name), settled)).attempts
+        if not batch:
+            break
+        taken += [attempt.job_id for attempt in batch]
+        settled = [Settlement(attempt.hold, Change.COMPLETE) for attempt in batch]
+    say(taken)
+    await store.close()
+
+
+async def churn(path: Path, name: str) -> None:
+    """Insert, claim, settle in every way, until it is killed; say what was acknowledged."""
+    store = SqliteStore(path, SystemClock())
+    changes = [Change.COMPLETE, Change.RETRY, Change.FAIL, Change.SNOOZE, Change.GIVE_BACK]
+    settled: list[Settlement] = []
+    while True:
+        limited = JobSpec("send", limits=(Limit("door", 5),))
+        verdicts = await store.jobs.insert([JobSpec("send"), limited, limited])
+        say([verdict.job.id for verdict in verdicts])
+        taken = await store.jobs.take(WANTED, NodeId(name), settled)
+        settled = [
+            Settlement(attempt.hold, changes[attempt.job_id % 5], result=b"1")
+            for attempt in taken.attempts
+        ]
+
+
+async def hear(path: Path, _name: str) -> None:
+    """Say that it listens, then say so when a hint comes."""
+    store = SqliteStore(path, SystemClock())
+    await store.open()
+    heard = asyncio.Event()
+    store.subscribe(Topic.JOBS, heard.set)
+    say("ready")
+    await heard.wait()
+    say("heard")
+    await store.close()
+
+
+async def lead(path: Path, name: str) -> None:
+    """Hold a lease until it is killed."""
+    coordinator = SqliteCoordinator(path, SystemClock())
+    lease = await coordinator.leases.acquire("scheduler", NodeId(name), timedelta(seconds=1))
+    say(lease is not None and lease.token)
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    mode, path, name = sys.argv[1:]
+    asyncio.run(
+        {"take": take_all, "churn": churn, "hear": hear, "lead": lead}[mode](Path(path), name)
+    )

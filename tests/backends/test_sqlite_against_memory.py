@@ -1,0 +1,191 @@
+"""The SQLite store beside the memory store, which is the specification: whatever is asked of both,
+both answer the same."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from drumbeat.model.ids import JobId
+from drumbeat.model.job import (
+    Attempt,
+    Change,
+    JobFilter,
+    JobSpec,
+    Limit,
+    OnConflict,
+    Rate,
+    Settlement,
+    Wanted,
+)
+from drumbeat.model.page import PageRequest
+from drumbeat.ports.store import Store
+from drumbeat.stores.memory import MemoryStore
+from drumbeat.stores.sqlite import SqliteStore
+from drumbeat.testing.conformance.builders import ANNE, after
+
+from .hand_clock import HandClock
+from .sqlite_wholeness import check_whole
+
+TASKS = ("a", "b", "c")
+QUEUES = ("x", "y")
+
+specs = st.builds(
+    JobSpec,
+    task=st.sampled_from(TASKS),
+    queue=st.sampled_from(QUEUES),
+    priority=st.integers(0, 2),
+    delay=st.sampled_from([timedelta(0)] * 4 + [timedelta(seconds=3)]),
+    dedupe_key=st.sampled_from([None] * 5 + ["k", "l"]),
+    dedupe_for=st.sampled_from([timedelta(0), timedelta(seconds=4)]),
+    limits=st.sampled_from(
+        [
+            *[()] * 4,
+            (Limit("door", 1),),
+            (Limit("door", 2),),
+            (Limit("window", 1),),
+            (Limit("door", 2), Limit("window", 1)),
+            (Limit("door", 1, OnConflict.CANCEL),),
+            (Limit("window", 1, OnConflict.CANCEL), Limit("door", 2)),
+        ]
+    ),
+    rate=st.sampled_from(
+        [None] * 5 + [Rate("bell", 2, timedelta(seconds=4)), Rate("gong", 1, timedelta(seconds=3))]
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Insert:
+    specs: Sequence[JobSpec]
+
+
+@dataclass(frozen=True)
+class Take:
+    queues: Sequence[str]
+    tasks: Sequence[str]
+    limit: int
+    change: Change
+    settle: int
+    """How many of the attempts that are held are settled first."""
+
+
+@dataclass(frozen=True)
+class Cancel:
+    job: int
+
+
+@dataclass(frozen=True)
+class Reopen:
+    job: int
+
+
+@dataclass(frozen=True)
+class Wait:
+    seconds: int
+
+
+@dataclass(frozen=True)
+class Prune:
+    seconds: int
+
+
+changes = st.sampled_from(
+    [
+        *[Change.COMPLETE] * 4,
+        *(Change.RETRY, Change.SNOOZE, Change.GIVE_BACK, Change.FAIL, Change.CANCEL),
+    ]
+)
+takes = st.builds(
+    Take,
+    queues=st.lists(st.sampled_from(QUEUES), min_size=1, max_size=2, unique=True),
+    tasks=st.lists(st.sampled_from(TASKS), min_size=1, max_size=3, unique=True),
+    limit=st.integers(0, 6),
+    change=changes,
+    settle=st.integers(0, 4),
+)
+steps = st.one_of(
+    st.builds(Insert, st.lists(specs, min_size=1, max_size=6)),
+    takes,
+    takes,
+    st.builds(Cancel, st.integers(1, 12)),
+    st.builds(Reopen, st.integers(1, 12)),
+    st.builds(Wait, st.integers(1, 3)),
+    st.builds(Prune, st.integers(0, 5)),
+)
+
+
+class Driver:
+    """Does the same to a store as another driver to another."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._seconds = 0
+        self._held: list[Attempt] = []
+
+    async def do(self, step: object) -> object:
+        jobs, now = self._store.jobs, after(self._seconds)
+        match step:
+            case Insert():
+                return list(await jobs.insert(step.specs, now))
+            case Take():
+                return await self._take(step)
+            case Cancel():
+                return list(await jobs.cancel([JobId(step.job)], "enough", now))
+            case Reopen():
+                return list(await jobs.reopen([JobId(step.job)], now))
+            case Wait():
+                self._seconds += step.seconds
+                return await jobs.promote(100, after(self._seconds))
+            case Prune():
+                age = timedelta(seconds=step.seconds)
+                return await self._store.retention.prune_jobs(age, 100, now)
+            case _:
+                raise AssertionError(step)
+
+    async def _take(self, step: Take) -> object:
+        ended, self._held = self._held[: step.settle], self._held[step.settle :]
+        delay = timedelta(seconds=2)
+        settled = [Settlement(each.hold, step.change, delay, b"1", "so") for each in ended]
+        wanted = Wanted(tuple(step.queues), frozenset(step.tasks), step.limit)
+        taken = await self._store.jobs.take(wanted, ANNE, settled, after(self._seconds))
+        self._held += taken.attempts
+        return taken
+
+    async def look(self) -> object:
+        jobs = self._store.jobs
+        page = await jobs.list(JobFilter(), PageRequest())
+        return [
+            page.items,
+            await jobs.counts(),
+            [await jobs.attempts(job.id) for job in page.items],
+            sorted(each.job_id for each in await jobs.held(ANNE)),
+        ]
+
+
+async def compare(folder: Path, steps: Sequence[object]) -> None:
+    clock = HandClock()
+    sqlite = SqliteStore(folder / "drumbeat.db", clock)
+    ours, theirs = Driver(sqlite), Driver(MemoryStore(clock))
+    try:
+        for step in steps:
+            assert await ours.do(step) == await theirs.do(step), step
+        seen, expected = await ours.look(), await theirs.look()
+        assert seen == expected
+    finally:
+        await sqlite.close()
+    check_whole(folder / "drumbeat.db")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(steps, min_size=5, max_size=30))
+def test_both_stores_answer_the_same(steps: Sequence[object]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(compare(Path(folder), steps))
