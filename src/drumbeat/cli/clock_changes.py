@@ -1,0 +1,105 @@
+"""Clock changes: what daylight saving does to the ticks of a cron expression, in words.
+
+The wall times that an expression names are those that it ticks at in UTC, where no clock is ever
+changed. Around each change of the zone's clock they are compared with the ticks that there really
+are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from drumbeat.model.triggers import Cron
+from drumbeat.model.wording import counted
+from drumbeat.model.zones import Spell, Window, whole_seconds, zone
+
+NAMED = 3
+"""Wall times that are named one by one; more are only counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockChange:
+    """A change of the clock that touches at least one run."""
+
+    at: datetime
+    title: str
+    effect: str
+
+
+def clock_changes(trigger: Cron, start: datetime, end: datetime) -> list[ClockChange]:
+    """The changes of the clock in a stretch of time that move, drop or double a run."""
+    found: list[ClockChange] = []
+    place = zone(trigger.tz)
+    position = whole_seconds(start)
+    while position < whole_seconds(end):
+        window = place.window(position)
+        for before, after in pairwise(window.spells):
+            if whole_seconds(start) < after.start <= whole_seconds(end):
+                effect = _effect(trigger, window, before, after)
+                if effect:
+                    at = datetime.fromtimestamp(after.start, UTC)
+                    found.append(ClockChange(at, _title(before, after), effect))
+        position = window.end
+    return found
+
+
+def _title(before: Spell, after: Spell) -> str:
+    old, new = _wall(after.start + before.offset), _wall(after.start + after.offset)
+    return f"{new:%a %Y-%m-%d} {old:%H:%M} -> {new:%H:%M}"
+
+
+def _effect(trigger: Cron, window: Window, before: Spell, after: Spell) -> str:
+    old, new = after.start + before.offset, after.start + after.offset
+    named = _walls(trigger, min(old, new), max(old, new))
+    if not named:
+        return ""
+    ticks = _ticks(trigger, window)
+    if new > old:
+        usual = _walls(trigger, new, window.end + after.offset)
+        extra = ticks - {wall - after.offset for wall in usual}
+        return _skipped(named, extra, before, after)
+    return _repeated(named, ticks, before, after)
+
+
+def _skipped(walls: Sequence[int], extra: frozenset[int], before: Spell, after: Spell) -> str:
+    listed = _listed(walls, "does not exist", "do not exist")
+    if after.start in extra:
+        return f"{listed}: runs at {_wall(after.start + after.offset):%H:%M} instead"
+    if any(wall - before.offset in extra for wall in walls):
+        return f"{listed}: runs later by the length of the gap"
+    return f"{listed}: no run of its own"
+
+
+def _repeated(walls: Sequence[int], ticks: frozenset[int], before: Spell, after: Spell) -> str:
+    listed = _listed(walls, "comes twice", "come twice")
+    first = sum(wall - before.offset in ticks for wall in walls)
+    second = sum(wall - after.offset in ticks for wall in walls)
+    if first and second:
+        return f"{listed}: runs both times"
+    return f"{listed}: runs only the {'first' if first else 'second'} time"
+
+
+def _listed(walls: Sequence[int], one: str, many: str) -> str:
+    if len(walls) > NAMED:
+        return f"{counted(len(walls), 'time')} of day {many}"
+    times = ", ".join(f"{_wall(wall):%H:%M}" for wall in walls)
+    return f"{times} {one if len(walls) == 1 else many}"
+
+
+def _walls(trigger: Cron, start: int, end: int) -> list[int]:
+    """The wall times that the expression names, from `start` up to, not including, `end`."""
+    unchanged = Cron(trigger.expression, "UTC", name=trigger.name)
+    between = unchanged.between(_wall(start - 1), _wall(end - 1))
+    return [whole_seconds(tick) for tick in between]
+
+
+def _ticks(trigger: Cron, window: Window) -> frozenset[int]:
+    start, end = _wall(window.start - 1), _wall(window.end)
+    return frozenset(whole_seconds(tick) for tick in trigger.between(start, end))
+
+
+def _wall(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

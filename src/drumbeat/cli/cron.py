@@ -1,0 +1,104 @@
+"""`drumbeat cron`: what a cron expression means, and when it runs next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import click
+from rich.console import RenderableType
+from rich.text import Text
+
+from drumbeat.cli.clock_changes import ClockChange, clock_changes
+from drumbeat.cli.command import Command
+from drumbeat.cli.moments import Moments
+from drumbeat.cli.session import Session
+from drumbeat.cli.tables import below, note, table
+from drumbeat.model.trigger import Trigger
+from drumbeat.model.triggers import Cron, cron
+from drumbeat.model.zones import DstGap, DstRepeat, zone
+
+AHEAD = timedelta(days=365)
+
+
+@click.command("cron", cls=Command)
+@click.argument("expression")
+@click.option("--tz", metavar="ZONE", help="The time zone, such as Europe/Paris. [default: UTC]")
+@click.option("--count", type=click.IntRange(1, 1000), default=5, show_default=True)
+@click.option("--after", metavar="TIME", default="now", help="Count from then. [default: now]")
+@click.option("--name", metavar="SCHEDULE", help="The schedule that H and ~ are spread by.")
+@click.option(
+    "--dst-gap", type=click.Choice([each.value for each in DstGap]), default=DstGap.RUN_AFTER.value
+)
+@click.option(
+    "--dst-repeat",
+    type=click.Choice([each.value for each in DstRepeat]),
+    default=DstRepeat.FIRST.value,
+)
+@click.pass_obj
+def command(
+    session: Session,
+    expression: str,
+    tz: str | None,
+    count: int,
+    after: str,
+    name: str | None,
+    dst_gap: str,
+    dst_repeat: str,
+) -> None:
+    """Say what a cron EXPRESSION means, when it runs next, and what clock changes do to it.
+
+    The runs are shown in the zone of the expression.
+
+    \b
+    Example:
+      drumbeat cron "30 2 * * *" --tz Europe/Paris
+      drumbeat cron "0 9 * * mon-fri" --count 10 -o json
+    """
+    trigger = cron(expression, tz=tz, dst_gap=dst_gap, dst_repeat=dst_repeat)
+    if name is not None:
+        trigger = trigger.bound(name)
+    start = Moments(session.output.now, session.output.zone).read(after)
+    trigger = trigger.anchored(start)
+    runs = _next(trigger, start, count)
+    changes = clock_changes(trigger, start, start + AHEAD) if isinstance(trigger, Cron) else []
+    data = {
+        "expression": expression,
+        "tz": _zone_name(trigger),
+        "means": trigger.describe(),
+        "next": runs,
+        "clock_changes": [
+            {"at": change.at, "change": change.title, "effect": change.effect} for change in changes
+        ],
+    }
+    moments = Moments(session.output.now, zone(_zone_name(trigger)).info)
+    session.output.show(data, lambda: _answer(trigger, runs, changes, moments))
+
+
+def _next(trigger: Trigger, start: datetime, count: int) -> list[datetime]:
+    runs: list[datetime] = []
+    tick = trigger.next_after(start)
+    while tick is not None and len(runs) < count:
+        runs.append(tick)
+        tick = trigger.next_after(tick)
+    return runs
+
+
+def _zone_name(trigger: Trigger) -> str:
+    return trigger.tz if isinstance(trigger, Cron) else "UTC"
+
+
+def _answer(
+    trigger: Trigger, runs: Sequence[datetime], changes: Sequence[ClockChange], moments: Moments
+) -> RenderableType:
+    rows = (
+        (f"{moments.local(run):%a %Y-%m-%d %H:%M:%S %Z}", moments.distance(run)) for run in runs
+    )
+    parts: list[RenderableType] = [Text(trigger.describe(), style="bold")]
+    parts.append(table(("next runs", ""), rows) if runs else note("It never runs again."))
+    if changes:
+        told = ((change.title, change.effect) for change in changes)
+        parts.append(table(("clock changes within a year", "+"), told))
+    elif isinstance(trigger, Cron):
+        parts.append(note("No clock change within a year touches it."))
+    return below(*parts)

@@ -1,0 +1,122 @@
+"""`drumbeat db`: the migrations of the store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+import click
+from rich.console import RenderableType
+
+from drumbeat.cli.command import Group
+from drumbeat.cli.exits import Exit, Problem
+from drumbeat.cli.migrations import Migrating, Migrations, Step
+from drumbeat.cli.session import Session
+from drumbeat.cli.tables import note, table
+from drumbeat.model.wording import counted
+
+T = TypeVar("T")
+
+
+@click.group("db", cls=Group)
+def command() -> None:
+    """Show and apply the migrations of the store.
+
+    \b
+    Example:
+      drumbeat --store sqlite:///drumbeat.db db status
+    """
+
+
+@command.command()
+@click.pass_obj
+def status(session: Session) -> None:
+    """Show which migrations were applied.
+
+    The exit code is 1 if one was not.
+
+    \b
+    Example:
+      drumbeat db status
+    """
+
+    async def ask(migrations: Migrations) -> list[tuple[Step, bool]]:
+        applied = await migrations.applied()
+        return [(step, step.version in applied) for step in migrations.known()]
+
+    steps = _ask(session, ask)
+    data = [
+        {"version": step.version, "name": step.name, "applied": applied} for step, applied in steps
+    ]
+    rows = [(step.version, step.name, "applied" if done else "pending") for step, done in steps]
+    session.output.show(data, lambda: table((">version", "name", "state"), rows))
+    missing = sum(not applied for _, applied in steps)
+    if missing:
+        raise Problem(f"{counted(missing, 'migration')} not applied; `drumbeat db migrate` does it")
+
+
+@command.command()
+@click.pass_obj
+def migrate(session: Session) -> None:
+    """Apply the migrations that were not applied yet.
+
+    \b
+    Example:
+      drumbeat db migrate
+    """
+
+    async def ask(migrations: Migrations) -> Sequence[Step]:
+        return await migrations.apply()
+
+    with session.output.working("Migrating"):
+        steps = _ask(session, ask)
+
+    def told() -> RenderableType:
+        if not steps:
+            return note("The schema is up to date.")
+        return table((">version", "applied"), ((step.version, step.name) for step in steps))
+
+    data = [{"version": step.version, "name": step.name} for step in steps]
+    session.output.show(data, told)
+
+
+@command.command()
+@click.option("--all", "also_applied", is_flag=True, help="Also what was applied already.")
+@click.pass_obj
+def sql(session: Session, *, also_applied: bool) -> None:
+    """Print what `migrate` would run.
+
+    \b
+    Example:
+      drumbeat db sql --all > schema.sql
+    """
+
+    async def ask(migrations: Migrations) -> list[Step]:
+        applied = () if also_applied else await migrations.applied()
+        return [step for step in migrations.known() if step.version not in applied]
+
+    steps = _ask(session, ask)
+    data = [{"version": step.version, "name": step.name, "sql": step.script} for step in steps]
+    scripts = [f"-- {step.version:04} {step.name}\n{step.script.strip()}\n" for step in steps]
+    if session.output.form == "json":
+        session.output.show(data, lambda: "")
+    else:
+        click.echo("\n".join(scripts) or "-- The schema is up to date.")
+
+
+def _ask(session: Session, question: Callable[[Migrations], Awaitable[T]]) -> T:
+    """Ask the migrations of the store, which is not opened: opening it may migrate it."""
+    store = session.app().store
+    if not isinstance(store, Migrating):
+        raise Problem(
+            f"{type(store).__name__} has no migrations: there is nothing to do", Exit.USAGE
+        )
+
+    async def ask() -> T:
+        try:
+            return await question(store.migrations)
+        finally:
+            await store.close()
+
+    return asyncio.run(ask())

@@ -1,0 +1,125 @@
+"""`drumbeat dev`: everything here, on one SQLite file, reloaded when the code changes."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from drumbeat.cli.child import Child
+from drumbeat.cli.command import STORE, Command
+from drumbeat.cli.exits import Exit
+from drumbeat.cli.options import as_options, given, setting_options
+from drumbeat.cli.session import DEVELOPMENT_STORE, Session
+from drumbeat.cli.supervisor import passing_signals
+
+SAMPLE = "drumbeat.cli.sample:app"
+DEVELOPMENT_GRACE = "3s"
+
+
+@click.command("dev", cls=Command)
+@click.argument("path", metavar="[APP]", required=False)
+@click.option("--reload/--no-reload", "reloads", default=True, help="Restart on changes of code.")
+@setting_options
+@click.pass_obj
+def command(session: Session, /, path: str | None, *, reloads: bool, **options: Any) -> None:
+    """Run everything here on one SQLite file, drumbeat.db, and restart when code changes.
+
+    Without APP there are sample tasks to play with. --store takes another store.
+
+    \b
+    Example:
+      drumbeat dev
+      drumbeat dev shop.jobs:app
+    """
+    path = path or session.app_path or SAMPLE
+    session.settings |= given(options)
+    session.settings.setdefault(STORE, DEVELOPMENT_STORE)
+    session.settings.setdefault("grace", DEVELOPMENT_GRACE)
+    session.output.say(f"Running {path} on {session.settings[STORE]}; Ctrl-C stops it.")
+    if path == SAMPLE:
+        session.output.say(
+            "Try in another terminal: drumbeat schedule list; "
+            "drumbeat job submit greet name=Anna --wait"
+        )
+    arguments = ["run", path, *as_options(session.settings)]
+    development = Development(arguments, session.output.say)
+    raise SystemExit(asyncio.run(development.run(Path.cwd() if reloads else None)))
+
+
+class Development:
+    """One node in a child process, which is replaced when the code changes."""
+
+    def __init__(self, arguments: Sequence[str], say: Callable[[str], None]) -> None:
+        self._arguments = arguments
+        self._say = say
+        self._child = Child(arguments)
+        self._changed = asyncio.Event()
+        self._stopping = asyncio.Event()
+
+    async def run(self, folder: Path | None) -> int:
+        """Run until a signal; 0 if the last process ended well."""
+        with passing_signals(self._pass_on):
+            async with asyncio.TaskGroup() as group:
+                watching = None if folder is None else group.create_task(self._watch(folder))
+                try:
+                    return await self._serve(reloads=folder is not None)
+                finally:
+                    self._stopping.set()
+                    if watching is not None:
+                        watching.cancel()
+
+    def _pass_on(self, number: signal.Signals) -> None:
+        self._stopping.set()
+        self._changed.set()
+        self._child.signal(number)
+
+    async def _serve(self, *, reloads: bool) -> int:
+        while True:
+            self._changed.clear()
+            self._child = Child(self._arguments)
+            await self._child.start()
+            code = await self._lived(self._child)
+            if self._stopping.is_set() or (not reloads and not self._changed.is_set()):
+                return Exit.OK if code == Exit.OK else Exit.FAILED
+            if not self._changed.is_set():
+                self._say(f"The app ended with {code}; it starts again when its code changes.")
+                await self._changed.wait()
+                if self._stopping.is_set():
+                    return Exit.OK if code == Exit.OK else Exit.FAILED
+
+    async def _lived(self, child: Child) -> int:
+        """The exit code of a child, which is told to end when the code changes."""
+        ended = asyncio.create_task(child.ended())
+        changed = asyncio.create_task(self._changed.wait())
+        try:
+            await asyncio.wait([ended, changed], return_when=asyncio.FIRST_COMPLETED)
+            if not ended.done() and not self._stopping.is_set():
+                child.signal(signal.SIGTERM)
+            return await ended
+        finally:
+            changed.cancel()
+
+    async def _watch(self, folder: Path) -> None:
+        # Imported here for those who reload; what pyright misses is an optional package of theirs.
+        from watchfiles import (  # noqa: PLC0415
+            Change,
+            DefaultFilter,
+            awatch,  # pyright: ignore[reportUnknownVariableType]
+        )
+
+        class Code(DefaultFilter):
+            """Python files and `.env`, but not what tools keep beside them."""
+
+            def __call__(self, change: Change, path: str) -> bool:
+                named = path.endswith(".py") or Path(path).name == ".env"
+                return named and super().__call__(change, path)
+
+        async for changes in awatch(folder, watch_filter=Code(), stop_event=self._stopping):
+            names = sorted({Path(path).name for _, path in changes})
+            self._say(f"{', '.join(names)} changed; restarting.")
+            self._changed.set()

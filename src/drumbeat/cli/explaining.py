@@ -1,0 +1,163 @@
+"""Explaining: why a schedule did or did not run, in sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from drumbeat.app import Drumbeat
+from drumbeat.cli.moments import Moments, short
+from drumbeat.cli.pages import first
+from drumbeat.cli.wording import last_line
+from drumbeat.model.errors import UnknownJob
+from drumbeat.model.ids import NodeId
+from drumbeat.model.job import Job, Status
+from drumbeat.model.node import NodeRecord, Role
+from drumbeat.model.plan import Outcome, SkipReason, TickRecord
+from drumbeat.model.policy import Misfire, Overlap, RunOn
+from drumbeat.model.schedule import StoredSchedule
+from drumbeat.model.wording import counted
+
+NEXT = 3
+OVERDUE = timedelta(seconds=15)
+"""How late a tick may be before its lateness is worth a sentence: a failover takes this long."""
+
+REASONS = {
+    SkipReason.COALESCED: "nobody took it up in time, and a later tick fired in its place",
+    SkipReason.OVERLAP: "the job of the tick before was still unfinished",
+    SkipReason.PAUSED: "the schedule was paused",
+    SkipReason.EXCLUDED: "a calendar excludes it",
+    SkipReason.MISSED_WINDOW: "nobody took it up until it was too late to fire",
+    SkipReason.CAP: "too many ticks were missed at once; only the later ones fired",
+    SkipReason.OVERRIDDEN: "a person skipped it, or the schedule was edited before it was taken up",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a schedule at one moment."""
+
+    stored: StoredSchedule
+    as_of: datetime
+    ticks: list[TickRecord]
+    """The last rows of its ledger, latest first."""
+    next: list[datetime]
+    previous: Job | None
+    """The job of its last tick that fired."""
+    leader: NodeId | None
+    nodes: list[NodeRecord]
+    """Those that are alive."""
+
+
+async def gather(app: Drumbeat, name: str, count: int) -> Evidence:
+    """All that explains a schedule; `UnknownSchedule` if there is none of that name."""
+    stored = await app.schedules.get(name)
+    ticks, _ = await first(count, lambda page: app.schedules.ticks(name, page))
+    lease = await app.leadership.leader()
+    return Evidence(
+        stored,
+        await app.store.now(),
+        ticks,
+        await app.schedules.preview(name, NEXT),
+        await _previous(app, stored),
+        lease.holder if lease else None,
+        [record for record in await app.nodes() if record.alive],
+    )
+
+
+async def _previous(app: Drumbeat, stored: StoredSchedule) -> Job | None:
+    if stored.last_job is None:
+        return None
+    try:
+        return await app.jobs.get(stored.last_job)
+    except UnknownJob:  # its retention is over
+        return None
+
+
+def explain_schedule(evidence: Evidence, moments: Moments) -> list[str]:
+    """Where the schedule stands, and what may keep it from running."""
+    stored = evidence.stored
+    when = stored.schedule.trigger.describe()
+    sentences = [f"{stored.name} runs {stored.schedule.task}: {when[:1].lower()}{when[1:]}."]
+    sentences.append(_standing(evidence, moments))
+    sentences += _fleet(evidence)
+    sentences += _last_job(evidence, moments)
+    sentences += _policies(evidence)
+    return sentences
+
+
+def _standing(evidence: Evidence, moments: Moments) -> str:
+    stored = evidence.stored
+    if stored.paused:
+        reason = f" ({stored.pause_reason})" if stored.pause_reason else ""
+        since = moments.show(stored.updated_at)
+        return f"It is paused{reason}, last changed {since}: its ticks are skipped until resumed."
+    if stored.next_tick is None:
+        limit = stored.schedule.policies.max_runs
+        if limit is not None and stored.runs >= limit:
+            return f"It has ended: all of its {limit} runs are done."
+        return "It has ended: no tick is to come."
+    late = evidence.as_of - stored.next_tick
+    if late > OVERDUE:
+        return f"Its tick of {moments.show(stored.next_tick)} is overdue by {short(late)}."
+    return f"Its next tick is {moments.both(stored.next_tick)}."
+
+
+def _fleet(evidence: Evidence) -> list[str]:
+    sentences: list[str] = []
+    if evidence.leader is None:
+        sentences.append("Nobody leads, so no tick fires: start a node with the role scheduler.")
+    queue = evidence.stored.schedule.job.queue
+    if evidence.stored.schedule.policies.run_on is RunOn.WORKER and not any(
+        Role.WORKER in record.node.roles and queue in record.node.queues
+        for record in evidence.nodes
+    ):
+        sentences.append(f"No live worker serves the queue {queue!r}, so its jobs wait.")
+    return sentences
+
+
+def _last_job(evidence: Evidence, moments: Moments) -> list[str]:
+    stored, job = evidence.stored, evidence.previous
+    if stored.last_job is None:
+        return ["It has never fired."]
+    if job is None:
+        return [f"Its last job, {stored.last_job}, is no longer kept."]
+    if not job.status.final:
+        wait = " and the next tick will be skipped until it ends"
+        held = stored.schedule.policies.overlap is Overlap.SKIP
+        return [f"Its last job, {job.id}, is {job.status}{wait if held else ''}."]
+    ended = f"Its last job, {job.id}, {job.status} {moments.distance(job.finished_at)}"
+    if job.status is Status.FAILED and job.error:
+        return [f"{ended}: {last_line(job.error)}"]
+    return [f"{ended}."]
+
+
+def _policies(evidence: Evidence) -> list[str]:
+    policies = evidence.stored.schedule.policies
+    missed = {
+        Misfire.LATEST: f"only the latest fires, at most {short(policies.window)} late",
+        Misfire.ALL: f"each fires, at most {short(policies.window)} late",
+        Misfire.SKIP: "none fires",
+    }[policies.misfire]
+    sentences = [f"Of missed ticks {missed}."]
+    if policies.max_runs is not None:
+        runs = counted(evidence.stored.runs, "time")
+        sentences.append(f"It has fired {runs} of at most {policies.max_runs}.")
+    if evidence.stored.skips:
+        sentences.append(
+            f"{counted(len(evidence.stored.skips), 'tick')} to come was skipped by hand."
+        )
+    return sentences
+
+
+def explain_tick(tick: TickRecord, moments: Moments) -> str:
+    """What became of a tick, or of a run of ticks that were skipped together."""
+    if tick.outcome is Outcome.FIRED:
+        how = "backfilled by hand" if tick.backfilled else f"fired {short(tick.lateness)} late"
+        by = f", epoch {tick.epoch}" if tick.epoch is not None else ""
+        return f"{how} as job {tick.job_id}{by}"
+    reason = REASONS[tick.reason] if tick.reason else "no reason was recorded"
+    if tick.count == 1:
+        return f"skipped: {reason}"
+    through = moments.show(tick.through)
+    return f"{tick.count:,} ticks through {through} skipped, each because {reason}"

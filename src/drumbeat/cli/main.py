@@ -1,0 +1,164 @@
+"""`drumbeat`: the list of commands. Each is imported when it is asked for, and not before."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, ClassVar, NoReturn
+
+import click
+
+from drumbeat.cli.command import Group
+from drumbeat.cli.exits import Exit, Problem, exit_for
+from drumbeat.cli.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A command of the list: where it lives, and its help in one line."""
+
+    name: str
+    module: str
+    help: str
+    attribute: str = "command"
+
+
+COMMANDS = (
+    Entry("demo", "demo", "Watch a fleet of processes lose its leader, and nothing else."),
+    Entry("dev", "dev", "Run everything here on one SQLite file, and reload on changes."),
+    Entry("run", "run", "Run a node of the fleet until a signal stops it."),
+    Entry("scheduler", "run", "Run a node that only schedules.", "scheduler"),
+    Entry("worker", "run", "Run a node that only works.", "worker"),
+    Entry("api", "run", "Run a node that only serves HTTP (in a later version).", "api"),
+    Entry("schedule", "schedule", "Look at schedules, change them, and ask why one did not run."),
+    Entry("job", "job", "Submit jobs, look at them, cancel and retry them, wait for them."),
+    Entry("queue", "queue", "Show how many jobs of each queue stand where."),
+    Entry("node", "node", "List the nodes of the fleet, and drain them."),
+    Entry("leader", "leader", "Show who leads, and ask the leader to resign."),
+    Entry("cron", "cron", "Say what a cron expression means, and when it runs next."),
+    Entry("config", "config", "Show every setting and where its value came from."),
+    Entry("doctor", "doctor", "Check this machine, the store and the fleet."),
+    Entry("db", "db", "Show and apply the migrations of the store."),
+    Entry("import", "crontab", "Bring schedules over from a crontab.", "import_from"),
+    Entry("bench", "bench", "Measure how fast a store is on this machine."),
+    Entry("completion", "completion", "Print what makes a shell complete these commands."),
+)
+"""Every command, in the order of the help."""
+
+
+class Commands(Group):
+    """The commands of the list, each loaded when it is used."""
+
+    root = True
+    entries: ClassVar = {entry.name: entry for entry in COMMANDS}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, in the order of the list."""
+        del ctx
+        return list(self.entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        del ctx
+        entry = self.entries.get(cmd_name)
+        if entry is None:
+            return None
+        module = import_module(f"drumbeat.cli.{entry.module}")
+        found: click.Command = getattr(module, entry.attribute)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """One line for each, without loading any."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl([(entry.name, entry.help) for entry in COMMANDS])
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run, and end with one sentence and an exit code if something is wrong."""
+        extra["standalone_mode"] = False
+        session = extra.setdefault("obj", None) or Session()
+        extra["obj"] = session
+        try:
+            outcome = super().main(*args, **extra)
+        except click.exceptions.Exit as ended:
+            sys.exit(ended.exit_code)
+        except click.Abort:
+            _end(session, KeyboardInterrupt())
+        except click.ClickException as error:
+            _refuse(error)
+        except BrokenPipeError:  # whoever read our output has seen enough
+            sys.stderr.close()
+            sys.exit(Exit.OK)
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last resort
+            _end(session, error)
+        sys.exit(outcome if isinstance(outcome, int) else Exit.OK)
+
+
+def _end(session: Session, error: BaseException) -> NoReturn:
+    if session.debug:
+        traceback.print_exception(error)
+    code = exit_for(error)
+    for line in _sentences(error, code):
+        click.echo(line, err=True)
+    sys.exit(code)
+
+
+def _sentences(error: BaseException, code: Exit) -> list[str]:
+    from drumbeat.config.masking import masked  # noqa: PLC0415 - the settings, when needed
+    from drumbeat.model.errors import DrumbeatError  # noqa: PLC0415 - the model, when needed
+
+    if code is Exit.INTERRUPTED:
+        return ["Interrupted."]
+    if isinstance(error, DrumbeatError | Problem):
+        return [f"Error: {masked(line)}" for line in str(error).splitlines()]
+    what = masked("".join(traceback.format_exception_only(error)).strip())
+    return [f"Error: this should not have happened: {what} (--debug shows where)"]
+
+
+def _refuse(error: click.ClickException) -> NoReturn:
+    where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
+    hint = f" See `{where} --help`." if where else ""
+    message = error.format_message()
+    click.echo(f"Error: {message}{'' if message.endswith(('.', '?')) else '.'}{hint}", err=True)
+    sys.exit(error.exit_code)
+
+
+def _version(ctx: click.Context, _parameter: click.Parameter, asked: object) -> None:
+    if asked and not ctx.resilient_parsing:
+        from drumbeat.version import VERSION  # noqa: PLC0415 - reading it takes a while
+
+        click.echo(f"drumbeat {VERSION}")
+        ctx.exit()
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_version,
+    help="Show the version.",
+)
+def command() -> None:
+    """Cron for fleets: schedules that fire exactly once, and jobs that are never lost.
+
+    The options below may stand before or after any command. Data goes to standard output, talk to
+    standard error.
+
+    \b
+    Example:
+      drumbeat dev                          run everything here, with sample tasks
+      drumbeat schedule list                in a second terminal
+      drumbeat run shop.jobs:app            a node of the fleet
+    """
+
+
+def main() -> None:
+    """The entry point of the `drumbeat` command."""
+    command.main(prog_name="drumbeat")

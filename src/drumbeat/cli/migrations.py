@@ -1,0 +1,51 @@
+"""Migrations: what a store may offer for `drumbeat db`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Protocol, runtime_checkable
+
+
+class Step(Protocol):
+    """One step of a schema."""
+
+    @property
+    def version(self) -> int:
+        """Its number; steps are applied in this order."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What it is about."""
+        ...
+
+    @property
+    def script(self) -> str:
+        """What it does, in the store's own language."""
+        ...
+
+
+class Migrations(Protocol):
+    """The schema of a store: which steps there are, and which were applied."""
+
+    def known(self) -> Sequence[Step]:
+        """The steps of this version of Drumbeat, in order."""
+        ...
+
+    async def applied(self) -> Collection[int]:
+        """The numbers of those that were applied; looking changes nothing."""
+        ...
+
+    async def apply(self) -> Sequence[Step]:
+        """Apply the others, all or none, and return them."""
+        ...
+
+
+@runtime_checkable
+class Migrating(Protocol):
+    """A store with a schema that grows."""
+
+    @property
+    def migrations(self) -> Migrations:
+        """Its migrations."""
+        ...

@@ -1,0 +1,149 @@
+"""`drumbeat run`: a node of the fleet, or several; `scheduler` and `worker` are its short forms."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from drumbeat.cli.command import Command
+from drumbeat.cli.exits import Exit, Problem
+from drumbeat.cli.options import as_options, given, setting_options
+from drumbeat.cli.session import Session
+from drumbeat.model.node import Role
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DEFAULT_ROLES = f"{Role.SCHEDULER},{Role.WORKER}"
+MOST_PROCESSES = 256
+NO_API = (
+    "the HTTP API comes with a later version of Drumbeat; this one has the roles "
+    "scheduler and worker"
+)
+
+
+def _node_options(function: F) -> F:
+    """What every form of `run` takes."""
+    for add in (
+        click.option(
+            "--supervised",
+            "leash",
+            type=int,
+            hidden=True,
+            help="The file descriptor whose end means that the supervisor is gone.",
+        ),
+        setting_options,
+        click.option(
+            "--processes",
+            "count",
+            type=click.IntRange(1, MOST_PROCESSES),
+            default=1,
+            show_default=True,
+            help="Run so many nodes, each in a process of its own.",
+        ),
+        click.argument("path", metavar="APP", required=False),
+    ):
+        function = add(function)
+    return function
+
+
+@click.command("run", cls=Command)
+@click.option(
+    "--roles",
+    default=DEFAULT_ROLES,
+    show_default=True,
+    metavar="ROLES",
+    help="What the node does: scheduler, worker, or both.",
+)
+@_node_options
+@click.pass_obj
+def command(session: Session, /, path: str | None, roles: str, **options: Any) -> None:
+    """Run a node of the fleet until a signal stops it. APP is MODULE:NAME.
+
+    The first SIGTERM or SIGINT drains: no more work is taken, leadership is given up, and running
+    jobs may finish within the grace. A second one cuts the grace short, a third ends at once.
+    SIGQUIT drains without any limit.
+
+    \b
+    Example:
+      drumbeat run shop.jobs:app
+      drumbeat run shop.jobs:app --roles worker --queues mail,default --processes 4
+    """
+    _run(session, path, [role.strip() for role in roles.split(",") if role.strip()], options)
+
+
+@click.command("scheduler", cls=Command)
+@_node_options
+@click.pass_obj
+def scheduler(session: Session, /, path: str | None, **options: Any) -> None:
+    """Run a node that only schedules: `drumbeat run APP --roles scheduler`.
+
+    \b
+    Example:
+      drumbeat scheduler shop.jobs:app
+    """
+    _run(session, path, [Role.SCHEDULER], options)
+
+
+@click.command("worker", cls=Command)
+@_node_options
+@click.pass_obj
+def worker(session: Session, /, path: str | None, **options: Any) -> None:
+    """Run a node that only works: `drumbeat run APP --roles worker`.
+
+    \b
+    Example:
+      drumbeat worker shop.jobs:app --queues mail --concurrency 20
+    """
+    _run(session, path, [Role.WORKER], options)
+
+
+@click.command("api", cls=Command)
+@click.argument("path", metavar="[APP]", required=False)
+def api(path: str | None) -> None:
+    """Run a node that only serves HTTP. This version cannot do that yet, and says so.
+
+    \b
+    Example:
+      drumbeat api shop.jobs:app
+    """
+    del path
+    raise Problem(NO_API, Exit.USAGE)
+
+
+def _run(session: Session, path: str | None, roles: list[str], options: dict[str, Any]) -> None:
+    path = path or session.app_path
+    if path is None:
+        raise Problem("which app? Give its path, such as shop.jobs:app", Exit.USAGE)
+    if Role.API in roles:
+        raise Problem(NO_API, Exit.USAGE)
+    count, leash = options.pop("count"), options.pop("leash")
+    session.settings |= given(options)
+    if count > 1:
+        from drumbeat.cli.supervisor import Supervisor  # noqa: PLC0415 - for those who want many
+
+        arguments = ["run", path, "--roles", ",".join(roles), *as_options(session.settings)]
+        raise SystemExit(asyncio.run(Supervisor(arguments, count, session.output.say).run()))
+    if leash is not None:
+        threading.Thread(target=_stop_at_end_of, args=(leash,), daemon=True).start()
+    session.app_path = path
+    app = session.app()
+    _export(session.settings)
+    app.run(roles)
+
+
+def _stop_at_end_of(leash: int) -> None:
+    """Drain when the supervisor has died: nobody else would stop this node any more."""
+    while os.read(leash, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _export(settings: Mapping[str, str]) -> None:
+    """Let processes that this one starts, for `process=True` handlers, make the same app."""
+    os.environ.update({f"DRUMBEAT_{name.upper()}": text for name, text in settings.items()})

@@ -1,0 +1,224 @@
+"""`drumbeat schedule`: look at schedules. `schedule_changes` has the verbs that change them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import click
+from rich.console import RenderableType
+from rich.text import Text
+
+from drumbeat.app import Drumbeat
+from drumbeat.cli.command import Group
+from drumbeat.cli.explaining import Evidence, explain_schedule, explain_tick, gather
+from drumbeat.cli.moments import Moments, short
+from drumbeat.cli.pages import first
+from drumbeat.cli.schedule_changes import CHANGES
+from drumbeat.cli.session import Session
+from drumbeat.cli.shapes import job_shape, parsed, schedule_shape, tick_shape
+from drumbeat.cli.tables import below, facts, note, table
+from drumbeat.model.plan import TickRecord
+from drumbeat.model.schedule import StoredSchedule
+
+LAST = 5
+"""Ticks of the ledger that are shown beside a schedule."""
+
+
+@click.group("schedule", cls=Group)
+def command() -> None:
+    """Look at schedules, change them, and ask why one did not run.
+
+    \b
+    Example:
+      drumbeat schedule explain nightly-backup
+    """
+
+
+for change in CHANGES:
+    command.add_command(change)
+
+
+@command.command("list")
+@click.option("--prefix", default="", metavar="TEXT", help="Only names that begin with it.")
+@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="How many.")
+@click.pass_obj
+def list_schedules(session: Session, prefix: str, limit: int) -> None:
+    """List schedules by name, with their next tick.
+
+    \b
+    Example:
+      drumbeat schedule list --prefix billing-
+    """
+    found, more = session.ask(
+        lambda app: first(limit, lambda page: app.schedules.list(page, prefix))
+    )
+    moments = _moments(session)
+    data = [schedule_shape(stored) for stored in found]
+    session.output.show(data, lambda: _schedules(moments, found))
+    if more:
+        session.output.say(f"There are more; --limit shows more than {limit}.")
+
+
+@command.command()
+@click.argument("name")
+@click.pass_obj
+def show(session: Session, name: str) -> None:
+    """Show the schedule NAME and its last ticks.
+
+    \b
+    Example:
+      drumbeat schedule show nightly-backup
+    """
+
+    async def ask(app: Drumbeat) -> tuple[StoredSchedule, list[TickRecord]]:
+        stored = await app.schedules.get(name)
+        ticks, _ = await first(LAST, lambda page: app.schedules.ticks(name, page))
+        return stored, ticks
+
+    stored, ticks = session.ask(ask)
+    data = {**schedule_shape(stored), "ticks": [tick_shape(tick) for tick in ticks]}
+    session.output.show(data, lambda: _schedule(_moments(session), stored, ticks))
+
+
+@command.command()
+@click.argument("name")
+@click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.pass_obj
+def preview(session: Session, name: str, count: int) -> None:
+    """Show the next ticks of the schedule NAME.
+
+    Those that will fire as things stand: without what was skipped or a calendar excludes.
+
+    \b
+    Example:
+      drumbeat schedule preview nightly-backup --count 20
+    """
+    ticks = session.ask(lambda app: app.schedules.preview(name, count))
+    moments = _moments(session)
+
+    def told() -> RenderableType:
+        if not ticks:
+            return note("No tick is to come.")
+        rows = ((moments.show(tick), moments.distance(tick)) for tick in ticks)
+        return table((f"ticks ({moments.zone_name})", ">away"), rows)
+
+    session.output.show({"name": name, "next": ticks}, told)
+
+
+@command.command()
+@click.argument("name")
+@click.option("--ticks", "count", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.pass_obj
+def explain(session: Session, name: str, count: int) -> None:
+    """Say why the schedule NAME did or did not run.
+
+    Tells what became of its last ticks, what is to come, and what may keep it from running.
+
+    \b
+    Example:
+      drumbeat schedule explain nightly-backup
+    """
+    evidence = session.ask(lambda app: gather(app, name, count))
+    moments = Moments(evidence.as_of, session.output.zone)
+    sentences = explain_schedule(evidence, moments)
+    data = {
+        "name": name,
+        "explanation": sentences,
+        "paused": evidence.stored.paused,
+        "next": evidence.next,
+        "previous_job": evidence.previous and job_shape(evidence.previous),
+        "ticks": [
+            {**tick_shape(tick), "explanation": explain_tick(tick, moments)}
+            for tick in evidence.ticks
+        ],
+    }
+    session.output.show(data, lambda: _explanation(evidence, sentences, moments))
+
+
+def _moments(session: Session) -> Moments:
+    return Moments(session.output.now, session.output.zone)
+
+
+def _state(stored: StoredSchedule) -> str:
+    if stored.paused:
+        return "paused"
+    return "active" if stored.next_tick is not None else "ended"
+
+
+def _schedules(moments: Moments, found: Sequence[StoredSchedule]) -> RenderableType:
+    if not found:
+        return note("There are no schedules.")
+    rows = (
+        (
+            stored.name,
+            _state(stored),
+            moments.show(None if stored.paused else stored.next_tick),
+            moments.distance(None if stored.paused else stored.next_tick),
+            stored.runs,
+            stored.schedule.trigger.describe(),
+        )
+        for stored in found
+    )
+    columns = ("schedule", "state", f"?next tick ({moments.zone_name})", ">next", "?>runs", "when")
+    return table(columns, rows)
+
+
+def _schedule(
+    moments: Moments, stored: StoredSchedule, ticks: Sequence[TickRecord]
+) -> RenderableType:
+    schedule, policies = stored.schedule, stored.schedule.policies
+    limits = [
+        f"from {moments.show(policies.start_at)}" if policies.start_at else "",
+        f"until {moments.show(policies.end_at)}" if policies.end_at else "",
+        f"at most {policies.max_runs} runs" if policies.max_runs else "",
+        f"jitter {short(policies.jitter)}" if policies.jitter else "",
+    ]
+    reason = f", {stored.pause_reason}" if stored.pause_reason else ""
+    summary = facts(
+        (
+            ("schedule", stored.name),
+            ("", schedule.description or None),
+            ("when", schedule.trigger.describe()),
+            ("task", f"{schedule.task}, queue {schedule.job.queue}, on the {policies.run_on}"),
+            ("arguments", json.dumps(parsed(schedule.job.arguments), ensure_ascii=False)),
+            ("state", f"{_state(stored)}{reason}"),
+            ("next tick", moments.both(stored.next_tick)),
+            ("skipped by hand", ", ".join(map(moments.show, sorted(stored.skips))) or None),
+            ("runs", stored.runs),
+            ("last job", stored.last_job),
+            ("missed ticks", f"{policies.misfire}, within {short(policies.window)}"),
+            ("overlap", policies.overlap),
+            ("limits", ", ".join(filter(None, limits)) or None),
+            ("defined by", f"{stored.origin}, version {stored.version}"),
+            ("changed", moments.both(stored.updated_at)),
+        )
+    )
+    return below(summary, _ledger(moments, ticks)) if ticks else summary
+
+
+def _ledger(moments: Moments, ticks: Sequence[TickRecord]) -> RenderableType:
+    rows = (
+        (
+            moments.show(tick.tick_at),
+            tick.outcome,
+            tick.reason or f"job {tick.job_id}",
+            tick.count if tick.count > 1 else None,
+            short(tick.lateness) if not tick.backfilled else "backfilled",
+        )
+        for tick in ticks
+    )
+    return table((f"tick ({moments.zone_name})", "outcome", "", ">ticks", ">late"), rows)
+
+
+def _explanation(evidence: Evidence, sentences: Sequence[str], moments: Moments) -> RenderableType:
+    parts: list[RenderableType] = [Text("\n".join(sentences))]
+    if evidence.ticks:
+        rows = (
+            (moments.show(tick.tick_at), explain_tick(tick, moments)) for tick in evidence.ticks
+        )
+        parts.append(table((f"last ticks ({moments.zone_name})", "+"), rows))
+    if evidence.next:
+        rows = ((moments.show(tick), moments.distance(tick)) for tick in evidence.next)
+        parts.append(table((f"next ticks ({moments.zone_name})", ""), rows))
+    return below(*parts)

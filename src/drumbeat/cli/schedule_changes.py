@@ -1,0 +1,298 @@
+"""The verbs of `drumbeat schedule` that change something."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from drumbeat.app import Drumbeat
+from drumbeat.cli.arguments import read_arguments
+from drumbeat.cli.command import Command
+from drumbeat.cli.exits import Exit, Problem
+from drumbeat.cli.moments import Moments
+from drumbeat.cli.session import Session
+from drumbeat.cli.shapes import job_shape, schedule_shape
+from drumbeat.cli.tables import below, facts, note, table
+from drumbeat.cli.triggering import trigger_options
+from drumbeat.engine.scheduled import ScheduleOptions
+from drumbeat.engine.task import TaskOptions
+from drumbeat.model.errors import UnknownSchedule
+from drumbeat.model.job import HIGHEST_PRIORITY, Job, JobSpec
+from drumbeat.model.plan import AlreadyFired, Backfilled, Fire
+from drumbeat.model.policy import Misfire, Overlap, RunOn
+from drumbeat.model.schedule import Schedule, StoredSchedule
+from drumbeat.model.trigger import Trigger
+from drumbeat.model.wording import counted
+
+NAME = click.argument("name")
+
+
+def _one_of(kind: type[Misfire | Overlap | RunOn]) -> click.Choice[str]:
+    return click.Choice([each.value for each in kind])
+
+
+@click.command(cls=Command)
+@NAME
+@click.option("--task", required=True, metavar="NAME", help="The task that each tick submits.")
+@trigger_options
+@click.option(
+    "--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="An argument; may be repeated."
+)
+@click.option("--queue", metavar="NAME", help="The queue that its jobs wait in.")
+@click.option("--priority", type=click.IntRange(0, HIGHEST_PRIORITY), help="0 to 100.")
+@click.option("--misfire", type=_one_of(Misfire), help="What becomes of missed ticks.")
+@click.option("--window", metavar="DURATION", help="How late a tick may still fire.")
+@click.option("--overlap", type=_one_of(Overlap), help="While the last job is unfinished.")
+@click.option("--jitter", metavar="DURATION", help="The job starts up to so much after its tick.")
+@click.option("--start-at", metavar="TIME", help="No tick before.")
+@click.option("--end-at", metavar="TIME", help="No tick after.")
+@click.option("--max-runs", type=click.IntRange(1), help="How often it fires at most.")
+@click.option("--run-on", type=_one_of(RunOn), help="On any worker, or on the leader.")
+@click.option("--description", default="", metavar="TEXT")
+@click.option("--replace", "replaces", is_flag=True, help="Replace the one of that name.")
+@click.pass_obj
+def create(
+    session: Session,
+    /,
+    name: str,
+    task: str,
+    trigger: Trigger,
+    arguments: Sequence[str],
+    description: str,
+    *,
+    replaces: bool,
+    **options: Any,
+) -> None:
+    """Create the schedule NAME for a task.
+
+    The task need not exist yet: its jobs wait for a worker that knows it.
+
+    \b
+    Example:
+      drumbeat schedule create nightly --task backup --cron "0 2 * * *" --tz Europe/Paris
+      drumbeat schedule create beat --task ping --every 30s --arg host=db-1
+    """
+    named = read_arguments(arguments)
+    given = {option: value for option, value in options.items() if value is not None}
+    moments = Moments(session.output.now, session.output.zone)
+    for option in ("start_at", "end_at"):
+        if option in given:
+            given[option] = moments.read(given[option])
+
+    async def ask(app: Drumbeat) -> StoredSchedule:
+        if not replaces and await _exists(app, name):
+            raise Problem(
+                f"there is a schedule {name!r} already; --replace replaces it", Exit.CONFLICT
+            )
+        if task in app.tasks or session.app_path is not None:
+            return await app.schedules.put(
+                name, trigger, task, kwargs=named, description=description, **given
+            )
+        return await app.schedules.write(_unchecked(name, trigger, task, named, given, description))
+
+    _tell(session, session.ask(ask), "created")
+
+
+def _unchecked(
+    name: str,
+    trigger: Trigger,
+    task: str,
+    named: Mapping[str, object],
+    given: Mapping[str, Any],
+    description: str,
+) -> Schedule:
+    """The schedule for a task that is not known here: nobody can check its arguments."""
+    sorted_options = ScheduleOptions.sort(given)
+    options = TaskOptions.of(sorted_options.task)
+    job = JobSpec(task, json.dumps(named).encode(), options.queue, options.priority)
+    return Schedule(name, trigger, job, sorted_options.policies, description)
+
+
+async def _exists(app: Drumbeat, name: str) -> bool:
+    try:
+        await app.schedules.get(name)
+    except UnknownSchedule:
+        return False
+    return True
+
+
+@click.command(cls=Command)
+@NAME
+@click.option("--reason", default="", metavar="TEXT", help="Why, for those who look at it later.")
+@click.pass_obj
+def pause(session: Session, name: str, reason: str) -> None:
+    """Pause the schedule NAME.
+
+    Its ticks are recorded as skipped until it is resumed.
+
+    \b
+    Example:
+      drumbeat schedule pause nightly --reason "the disk is full"
+    """
+    _tell(session, session.ask(lambda app: app.schedules.pause(name, reason)), "paused")
+
+
+@click.command(cls=Command)
+@NAME
+@click.pass_obj
+def resume(session: Session, name: str) -> None:
+    """Let the schedule NAME fire again, from now on.
+
+    \b
+    Example:
+      drumbeat schedule resume nightly
+    """
+    _tell(session, session.ask(lambda app: app.schedules.resume(name)), "resumed")
+
+
+@click.command(cls=Command)
+@NAME
+@click.argument("tick", default="next")
+@click.option("--undo", is_flag=True, help="Let a tick that was skipped fire after all.")
+@click.pass_obj
+def skip(session: Session, name: str, tick: str, *, undo: bool) -> None:
+    """Skip one tick of the schedule NAME.
+
+    TICK is its time, still to come; without it the next is meant.
+
+    \b
+    Example:
+      drumbeat schedule skip nightly
+      drumbeat schedule skip nightly "2026-12-25 02:00"
+    """
+    moments = Moments(session.output.now, session.output.zone)
+
+    async def ask(app: Drumbeat) -> StoredSchedule:
+        schedules = app.schedules
+        if tick != "next":
+            at = moments.read(tick)
+        elif undo:
+            at = min((await schedules.get(name)).skips, default=moments.now)
+        else:
+            coming = await schedules.preview(name, 1)
+            if not coming:
+                raise Problem(f"schedule {name!r} has no tick to come", Exit.CONFLICT)
+            (at,) = coming
+        return await (schedules.unskip(name, at) if undo else schedules.skip(name, at))
+
+    _tell(session, session.ask(ask), "changed")
+
+
+@click.command(cls=Command)
+@NAME
+@click.option(
+    "--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="In place of its own."
+)
+@click.pass_obj
+def trigger(session: Session, name: str, arguments: Sequence[str]) -> None:
+    """Submit the task of the schedule NAME now.
+
+    Other arguments than its own need --app, which knows what the task takes.
+
+    \b
+    Example:
+      drumbeat schedule trigger nightly
+    """
+    named = read_arguments(arguments) or None
+
+    async def ask(app: Drumbeat) -> Job:
+        return await app.schedules.trigger(name, kwargs=named)
+
+    job = session.ask(ask)
+    session.output.show(
+        job_shape(job), lambda: f"schedule {name} was triggered as job {job.id}, {job.status}"
+    )
+
+
+@click.command(cls=Command)
+@NAME
+@click.option("--from", "start", required=True, metavar="TIME", help="After which tick.")
+@click.option("--to", "end", default="now", show_default=True, metavar="TIME", help="Up to which.")
+@click.option("--dry-run", is_flag=True, help="Only say which ticks there are.")
+@click.pass_obj
+def backfill(session: Session, name: str, start: str, end: str, *, dry_run: bool) -> None:
+    """Fire past ticks that did not fire.
+
+    \b
+    Example:
+      drumbeat schedule backfill nightly --from -7d --dry-run
+      drumbeat schedule backfill nightly --from 2026-07-01 --to 2026-07-08
+    """
+    moments = Moments(session.output.now, session.output.zone)
+
+    async def ask(app: Drumbeat) -> Sequence[Backfilled | AlreadyFired | Fire]:
+        now = await app.store.now()
+        until = now if end == "now" else moments.read(end)
+        return await app.schedules.backfill(name, moments.read(start), until, dry_run=dry_run)
+
+    with session.output.working(f"Backfilling {name}"):
+        found = session.ask(ask)
+    rows = [(each.tick_at, *_verdict(each)) for each in found]
+    data = [{"tick_at": tick, "outcome": outcome, "job_id": job} for tick, outcome, job in rows]
+    fired = sum(outcome == "fired" for _, outcome, _ in rows)
+    summary = f"{counted(len(rows), 'tick')}, {fired} fired now"
+    session.output.show(
+        data,
+        lambda: below(
+            table(
+                (f"tick ({moments.zone_name})", "outcome", ">job"),
+                ((moments.show(tick), outcome, job) for tick, outcome, job in rows),
+            ),
+            note(f"{counted(len(rows), 'tick')} would fire" if dry_run else summary),
+        ),
+    )
+
+
+def _verdict(each: Backfilled | AlreadyFired | Fire) -> tuple[str, int | None]:
+    match each:
+        case Backfilled():
+            return "fired", each.job_id
+        case AlreadyFired():
+            return "had fired before", None
+        case Fire():
+            return "would fire", None
+
+
+@click.command(cls=Command)
+@NAME
+@click.pass_obj
+def delete(session: Session, name: str) -> None:
+    """Delete the schedule NAME.
+
+    Its ledger stays, and its jobs run on. A schedule that code declares comes back at the next
+    start of a node; pause it instead.
+
+    \b
+    Example:
+      drumbeat schedule delete nightly
+    """
+
+    async def ask(app: Drumbeat) -> None:
+        await app.schedules.remove(name)
+
+    session.ask(ask)
+    session.output.show({"name": name, "deleted": True}, lambda: f"schedule {name} was deleted")
+
+
+def _tell(session: Session, stored: StoredSchedule, done: str) -> None:
+    moments = Moments(session.output.now, session.output.zone)
+    session.output.show(
+        schedule_shape(stored),
+        lambda: below(
+            f"schedule {stored.name} was {done}",
+            facts(
+                (
+                    ("when", stored.schedule.trigger.describe()),
+                    ("task", stored.schedule.task),
+                    ("state", "paused" if stored.paused else "active"),
+                    ("next tick", moments.both(stored.next_tick)),
+                )
+            ),
+        ),
+    )
+
+
+CHANGES = (create, pause, resume, skip, trigger, backfill, delete)

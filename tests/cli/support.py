@@ -1,0 +1,105 @@
+"""A terminal: the real command line over an app in memory, on a clock that stands still."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from datetime import UTC, timedelta
+from typing import Any, TypeVar
+
+from click.testing import CliRunner
+
+from drumbeat import Drumbeat, Retry, cron
+from drumbeat.cli.main import command
+from drumbeat.cli.output import Output
+from drumbeat.cli.session import Session
+from drumbeat.model.ids import NodeId
+from drumbeat.model.lease import SCHEDULER
+from drumbeat.model.node import Beat, Node, Role
+from drumbeat.testing import FakeClock, FakeRuntime, drain, inside, tick
+
+T = TypeVar("T")
+
+TRACEBACK = re.compile(r"Traceback")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command said, where, and with which exit code."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.out)
+
+
+class Terminal:
+    """Runs commands, and lets time pass between them."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self.clock = clock
+        self.app = Drumbeat("memory://", runtime=FakeRuntime(clock), environment={})
+        declare(self.app)
+
+    def __call__(self, *arguments: str, columns: int = 120) -> Answer:
+        output = Output(zone=UTC, clock=self.clock.now)
+        session = Session(output=output, make=lambda _: self.app)
+        return run(*arguments, session=session, columns=columns)
+
+    def drain(self) -> None:
+        self.do(drain(self.app))
+
+    def tick(self, by: str = "0s") -> None:
+        async def ticked() -> None:
+            await self.clock.advance(by)
+            await tick(self.app)
+
+        self.do(ticked())
+
+    def start_a_node(self) -> None:
+        """Let a node show a sign of life and lead, as one that runs elsewhere would."""
+
+        async def started() -> None:
+            node = Node(
+                id=NodeId("web-1:00ff"),
+                roles=frozenset({Role.SCHEDULER, Role.WORKER}),
+                version="1",
+                started_at=self.clock.now(),
+                slots=100,
+                queues=("default",),
+            )
+            await self.app.store.nodes.beat(Beat(node, lifetime=20))
+            leases = inside.plant(self.app).backends.coordinator.leases
+            assert await leases.acquire(SCHEDULER, node.id, timedelta(seconds=10))
+
+        self.do(started())
+
+    def do(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run(work)
+
+
+def declare(app: Drumbeat) -> None:
+    @app.task
+    async def greet(name: str = "world") -> str:
+        return f"Hello, {name}!"
+
+    @app.task(retry=Retry.never())
+    async def fail() -> None:
+        raise ValueError("no such customer")
+
+    @app.scheduled(cron("0 2 * * *", tz="Europe/Paris"))
+    async def nightly() -> None: ...
+
+
+def run(*arguments: str, session: Session | None = None, columns: int = 120) -> Answer:
+    """Run the command line, without an app unless the session has one."""
+    runner = CliRunner(env={"COLUMNS": str(columns)})
+    result = runner.invoke(command, arguments, obj=session, prog_name="drumbeat")
+    assert not TRACEBACK.search(result.stderr), result.stderr
+    return Answer(result.exit_code, result.stdout, result.stderr)

@@ -1,0 +1,138 @@
+"""`drumbeat node`, `leader` and `doctor`, and how a leader resigns that is asked to."""
+
+from __future__ import annotations
+
+from drumbeat import Drumbeat, every
+from drumbeat.engine.resignation import request_for
+from drumbeat.testing import Cluster, FakeClock
+
+from .support import Terminal
+
+NODE = {
+    "id",
+    "label",
+    "roles",
+    "alive",
+    "draining",
+    "drain_requested",
+    "version",
+    "slots",
+    "busy",
+    "queues",
+    "started_at",
+    "beat_at",
+    "expires_at",
+    "leader",
+}
+
+
+def test_a_fleet_of_nobody_is_told_as_such(terminal: Terminal) -> None:
+    assert terminal("node", "list").out == "No node is alive.\n"
+    assert terminal("leader").out == "Nobody leads.\n"
+    assert terminal("leader", "-o", "json").data == {
+        "leader": None,
+        "election": None,
+        "token": None,
+        "ttl_seconds": None,
+    }
+    assert terminal("leader", "resign").code == 3
+
+
+def test_the_nodes_are_listed_with_the_leader_among_them(terminal: Terminal) -> None:
+    terminal.start_a_node()
+    (node,) = terminal("node", "list", "-o", "json").data
+    assert set(node) == NODE
+    assert (node["alive"], node["leader"], node["roles"]) == (
+        True,
+        True,
+        ["scheduler", "worker"],
+    )
+    line = terminal("node", "list").out.splitlines()[1]
+    assert "alive" in line
+    assert "leader, scheduler, worker" in line
+    assert terminal("leader", "-o", "json").data["leader"] == node["id"]
+
+
+def test_a_node_is_drained_by_its_label(terminal: Terminal) -> None:
+    terminal.start_a_node()
+    (node,) = terminal("node", "list", "-o", "json").data
+    assert terminal("node", "drain", node["label"], "-o", "json").data == {"draining": [node["id"]]}
+    assert terminal("node", "list", "-o", "json").data[0]["drain_requested"] is True
+
+
+def test_an_unknown_node_is_one_sentence_and_exit_code_3(terminal: Terminal) -> None:
+    answer = terminal("node", "drain", "web-9")
+    assert (answer.code, answer.err) == (
+        3,
+        "Error: no live node is named 'web-9'; alive: none\n",
+    )
+
+
+def test_a_healthy_fleet_passes_every_check(terminal: Terminal) -> None:
+    terminal.start_a_node()
+    answer = terminal("doctor", "-o", "json")
+    assert answer.code == 0, answer.out
+    checks = {check["check"]: check for check in answer.data}
+    assert set(checks) == {
+        "python",
+        "sqlite",
+        "time zones",
+        "settings",
+        "store",
+        "clock",
+        "leader",
+        "nodes",
+        "running jobs",
+        "queued jobs",
+        "schedules",
+        "tasks",
+    }
+    assert all(check["ok"] for check in checks.values())
+
+
+def test_a_doctor_names_what_is_wrong_and_exits_with_1(terminal: Terminal) -> None:
+    terminal("job", "submit", "elsewhere")
+    terminal("schedule", "create", "beat", "--task", "greet", "--every", "1m")
+    terminal.do(terminal.clock.advance("1h"))
+    answer = terminal("doctor")
+    assert answer.code == 1
+    assert "checks found fault" in answer.err
+    for words in (
+        "✗  leader        nobody leads",
+        "✗  nodes         0 alive",
+        "✗  queued jobs   1 queued for over 5m: 1",
+        "✗  schedules     1 overdue: beat",
+        "✗  tasks         unknown to this app: elsewhere",
+        "✓  python",
+    ):
+        assert words in answer.out
+
+
+def declare(app: Drumbeat) -> None:
+    @app.scheduled(every(minutes=1))
+    async def beat() -> None: ...
+
+
+async def test_a_leader_that_is_asked_to_resign_lets_another_lead() -> None:
+    async with Cluster(declare, nodes=2, clock=FakeClock()) as cluster:
+        leader = await cluster.wait_for_leader()
+        lease = await cluster.client.leadership.leader()
+        assert lease is not None
+        await cluster.client.config.put(*request_for(lease))
+        await cluster.clock.advance("1s")
+        another = await cluster.wait_for_leader()
+        assert another is not leader
+        assert another.leadership.epoch == 2
+
+
+async def test_a_request_for_an_earlier_term_means_nobody() -> None:
+    async with Cluster(declare, nodes=2, clock=FakeClock()) as cluster:
+        await cluster.wait_for_leader()
+        lease = await cluster.client.leadership.leader()
+        assert lease is not None
+        await cluster.client.config.put(*request_for(lease))
+        await cluster.clock.advance("1s")
+        another = await cluster.wait_for_leader()
+        await cluster.client.config.put(*request_for(lease))
+        await cluster.clock.advance("1m")
+        assert cluster.leader is another

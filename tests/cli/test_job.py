@@ -1,0 +1,155 @@
+"""`drumbeat job` and `drumbeat queue`, against a store in memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from .support import Terminal
+
+SHAPE = {
+    "id",
+    "task",
+    "status",
+    "queue",
+    "priority",
+    "arguments",
+    "attempt",
+    "created_at",
+    "run_at",
+    "started_at",
+    "finished_at",
+    "node",
+    "schedule",
+    "tick_at",
+    "dedupe_key",
+    "tags",
+    "result",
+    "error",
+    "cancel_requested",
+    "progress",
+}
+
+
+@pytest.fixture
+def busy(terminal: Terminal) -> Terminal:
+    """A terminal with one completed job, one failed and one pending."""
+    terminal("job", "submit", "greet", "name=Anna")
+    terminal("job", "submit", "fail")
+    terminal.drain()
+    terminal("job", "submit", "greet", "--delay", "1h")
+    return terminal
+
+
+def test_a_job_is_submitted_with_its_arguments_and_options(terminal: Terminal) -> None:
+    options = ("--priority", "5", "--queue", "mail", "--tag", "vip", "--dedupe-key", "r-42")
+    answer = terminal("job", "submit", "greet", "name=Anna", *options, "-o", "json")
+    assert answer.code == 0, answer.err
+    job = answer.data
+    assert set(job) == SHAPE
+    assert (job["status"], job["arguments"]) == ("queued", {"name": "Anna"})
+    assert (job["priority"], job["queue"], job["tags"]) == (5, "mail", ["vip"])
+    again = terminal("job", "submit", "greet", "name=Berta", *options, "-o", "json").data
+    assert (again["id"], again["arguments"]) == (job["id"], {"name": "Anna"})
+
+
+def test_arguments_may_be_one_json_object(terminal: Terminal) -> None:
+    answer = terminal("job", "submit", "greet", "--json", '{"name": "Anna"}', "-o", "json")
+    assert answer.data["arguments"] == {"name": "Anna"}
+
+
+def test_a_job_of_a_task_that_only_others_know_is_stored_as_it_is(terminal: Terminal) -> None:
+    answer = terminal("job", "submit", "elsewhere", "n=1", "name=x", "--at", "+1h", "-o", "json")
+    assert answer.data["arguments"] == {"n": 1, "name": "x"}
+    assert (answer.data["status"], answer.data["run_at"]) == ("pending", "2030-01-01T01:00:00Z")
+    assert "the arguments go unchecked" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("greet", "nome=Anna"), "got an unexpected keyword argument 'nome'"),
+        (("greet", "name=1"), "Expected `str`, got `int`"),
+        (("greet", "Anna"), "'Anna' is no argument: write NAME=VALUE"),
+        (("greet", "--json", "[1]"), "--json must be an object"),
+        (("greet", "--json", "{"), "--json is not JSON"),
+        (("greet", "--delay", "soon"), "'soon' is not a duration"),
+        (("greet", "--at", "soon"), "'soon' is not a time; allowed:"),
+        (("greet", "--priority", "101"), "101 is not in the range 0<=x<=100"),
+    ],
+)
+def test_a_job_that_cannot_be_submitted_is_refused(
+    terminal: Terminal, arguments: tuple[str, ...], sentence: str
+) -> None:
+    answer = terminal("job", "submit", *arguments)
+    assert answer.code == 2
+    assert sentence in answer.err
+
+
+def test_jobs_are_listed_newest_first_and_filtered(busy: Terminal) -> None:
+    lines = busy("job", "list").out.splitlines()
+    assert lines[0].split() == ["id", "status", "task", "queue", "took", "when"]
+    assert [line.split()[:3] for line in lines[1:]] == [
+        ["3", "pending", "greet"],
+        ["2", "failed", "fail"],
+        ["1", "completed", "greet"],
+    ]
+    failed = busy("job", "list", "--status", "failed", "-o", "json").data
+    assert [job["id"] for job in failed] == [2]
+    assert busy("job", "list", "--task", "greet", "--limit", "1", "-o", "json").data[0]["id"] == 3
+    assert "--limit shows more than 1" in busy("job", "list", "--limit", "1").err
+    assert busy("job", "list", "--since", "+1h").out == "There are no such jobs.\n"
+
+
+def test_a_job_is_shown_with_its_attempts(busy: Terminal) -> None:
+    shown = busy("job", "show", "2", "-o", "json").data
+    assert set(shown) == {*SHAPE, "attempts"}
+    assert shown["error"].endswith("ValueError: no such customer")
+    (attempt,) = shown["attempts"]
+    assert (attempt["number"], attempt["change"]) == (1, "fail")
+    assert '"Hello, Anna!"' in busy("job", "show", "1").out
+
+
+def test_a_failed_job_is_retried_and_a_completed_one_is_not(busy: Terminal) -> None:
+    assert busy("job", "retry", "2", "-o", "json").data == {"id": 2, "done": "queued again"}
+    answer = busy("job", "retry", "1")
+    assert answer.code == 4
+    assert answer.err == ("Error: job 1 is completed; only failed and cancelled jobs are retried\n")
+
+
+def test_a_waiting_job_is_cancelled_and_a_finished_one_is_not(busy: Terminal) -> None:
+    assert busy("job", "cancel", "3", "--reason", "no need").out == "job 3 was cancelled\n"
+    assert busy("job", "cancel", "3").code == 4
+    assert busy("job", "show", "3", "-o", "json").data["error"] == "no need"
+
+
+def test_waiting_for_a_completed_job_tells_its_status_and_succeeds(busy: Terminal) -> None:
+    answer = busy("job", "wait", "1", "-o", "json")
+    assert (answer.code, answer.data["result"]) == (0, "Hello, Anna!")
+    assert answer.err == "job 1 is completed\n"
+
+
+def test_waiting_for_a_failed_job_fails(busy: Terminal) -> None:
+    answer = busy("job", "wait", "2", "-o", "json")
+    assert (answer.code, answer.data["status"]) == (1, "failed")
+    assert "Error: job 2 failed" in answer.err
+
+
+@pytest.mark.parametrize("verb", ["show", "retry", "cancel", "wait"])
+def test_an_unknown_id_is_one_sentence_and_exit_code_3(terminal: Terminal, verb: str) -> None:
+    answer = terminal("job", verb, "99")
+    assert (answer.code, answer.out) == (3, "")
+    assert answer.err == "Error: no job has the id 99; finished jobs are pruned after a while\n"
+
+
+def test_the_depth_of_each_queue_is_told_by_status(busy: Terminal) -> None:
+    assert busy("queue", "-o", "json").data == {
+        "default": {
+            "pending": 1,
+            "queued": 0,
+            "running": 0,
+            "completed": 1,
+            "failed": 1,
+            "cancelled": 0,
+        }
+    }
+    assert busy("queue").out.splitlines()[1].split() == ["default", "1", "-", "-", "1", "1", "-"]

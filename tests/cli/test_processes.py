@@ -1,0 +1,222 @@
+"""Real processes on one SQLite file: signals, supervision, and commands beside a running node."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Queue
+from threading import Thread
+
+import pytest
+
+PATIENCE = 20.0
+DRUMBEAT = [sys.executable, "-m", "drumbeat"]
+
+APP = """
+import asyncio
+from drumbeat import Context, Drumbeat, every
+
+app = Drumbeat(heartbeat_every=0.5, node_lifetime=2)
+
+@app.task
+async def greet(name: str = "world") -> str:
+    return f"Hello, {name}!"
+
+@app.task
+async def linger(seconds: float) -> str:
+    print("lingering", flush=True)
+    await asyncio.sleep(seconds)
+    return "lingered"
+
+@app.scheduled(every(hours=1))
+async def hourly() -> None: ...
+"""
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """What a process needs, and nothing of the developer's own settings."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return {**kept, "DRUMBEAT_STORE": f"sqlite:///{folder / 'x.db'}", "PYTHONUNBUFFERED": "1"}
+
+
+@dataclass
+class Node:
+    """A process that runs, whose lines can be awaited."""
+
+    process: subprocess.Popen[str]
+    lines: Queue[str | None] = field(default_factory=Queue[str | None])
+    seen: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        self.reading = Thread(target=self._read, daemon=True)
+        self.reading.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        with self.process.stdout:
+            for line in self.process.stdout:
+                self.lines.put(line)
+        self.lines.put(None)
+
+    def says(self, words: str, times: int = 1) -> None:
+        """Wait until a line with these words came, so many times."""
+        while times:
+            line = self.lines.get(timeout=PATIENCE)
+            assert line is not None, f"it ended without saying {words!r}: {self.seen}"
+            self.seen.append(line)
+            times -= words in line
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def ended(self) -> int:
+        return self.process.wait(PATIENCE)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "shop.py").write_text(APP, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def start(folder: Path) -> Iterator[Callable[..., Node]]:
+    nodes: list[Node] = []
+
+    def started(*arguments: str) -> Node:
+        process = subprocess.Popen(
+            [*DRUMBEAT, *arguments],
+            cwd=folder,
+            env=environment(folder),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        nodes.append(Node(process))
+        return nodes[-1]
+
+    yield started
+    for node in nodes:
+        if node.process.poll() is None:
+            node.process.kill()
+        node.process.wait()
+        node.reading.join(PATIENCE)
+
+
+@pytest.fixture
+def ask(folder: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    def asked(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*DRUMBEAT, *arguments],
+            cwd=folder,
+            env=environment(folder),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+
+    return asked
+
+
+Start = Callable[..., Node]
+Ask = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_a_node_serves_the_commands_beside_it_and_drains_on_sigterm(start: Start, ask: Ask) -> None:
+    node = start("run", "shop:app")
+    node.says("Became the leader")
+    job = ask("job", "submit", "greet", "name=Anna", "--wait", "-o", "json")
+    assert job.returncode == 0, job.stderr
+    assert '"result": "Hello, Anna!"' in job.stdout
+    doctor = ask("doctor")
+    assert doctor.returncode == 0, doctor.stdout
+    assert "hourly" in ask("schedule", "list").stdout
+    assert ask("db", "status").returncode == 0
+    node.signal(signal.SIGTERM)
+    node.says("Stopped")
+    assert node.ended() == 0
+    assert "Nobody leads." in ask("leader").stdout
+
+
+def test_a_leader_resigns_when_it_is_asked_from_another_process(start: Start, ask: Ask) -> None:
+    node = start("run", "shop:app", "--retry-interval", "0.2s")
+    node.says("Became the leader")
+    asked = ask("leader", "resign")
+    assert asked.returncode == 0, asked.stderr
+    node.says("Lost leadership")
+    node.says("epoch=2")
+
+
+def test_a_second_sigterm_cuts_the_grace_short(start: Start, ask: Ask) -> None:
+    node = start("worker", "shop:app", "--grace", "1h")
+    node.says("Scheduler started")
+    ask("job", "submit", "linger", "seconds=3600")
+    node.says("lingering")
+    node.signal(signal.SIGTERM)
+    node.says("Draining")
+    node.signal(signal.SIGTERM)
+    node.says("Stopped")
+    assert node.ended() == 0
+    assert '"status": "queued"' in ask("job", "show", "1", "-o", "json").stdout
+
+
+def test_processes_are_supervised_and_signals_reach_all_of_them(start: Start, ask: Ask) -> None:
+    supervisor = start("run", "shop:app", "--processes", "2")
+    supervisor.says("Scheduler started", times=2)
+    assert ask("node", "list").stdout.count("alive") == 2
+    supervisor.signal(signal.SIGTERM)
+    supervisor.says("Stopped", times=2)
+    assert supervisor.ended() == 0
+
+
+def test_a_process_that_dies_is_started_again(start: Start) -> None:
+    supervisor = start("run", "shop:app", "--processes", "2")
+    supervisor.says("Scheduler started", times=2)
+    children = Path(f"/proc/{supervisor.process.pid}/task/{supervisor.process.pid}/children")
+    os.kill(int(children.read_text(encoding="ascii").split()[0]), signal.SIGKILL)
+    supervisor.says("ended with -9; starting another")
+    supervisor.says("Scheduler started")
+    supervisor.signal(signal.SIGTERM)
+    assert supervisor.ended() in (0, 1)
+
+
+def test_nodes_drain_when_their_supervisor_is_killed(start: Start) -> None:
+    supervisor = start("run", "shop:app", "--processes", "2")
+    supervisor.says("Scheduler started", times=2)
+    supervisor.signal(signal.SIGKILL)
+    supervisor.says("Stopped", times=2)
+
+
+def test_supervised_processes_whose_app_does_not_load_end_together(start: Start) -> None:
+    supervisor = start("run", "nowhere:app", "--processes", "2")
+    supervisor.says("no module is named 'nowhere'", times=2)
+    assert supervisor.ended() == 2
+
+
+def test_a_file_of_somebody_else_is_refused_with_one_sentence(folder: Path, ask: Ask) -> None:
+    (folder / "x.db").write_text("my diary, and no database at all", encoding="utf-8")
+    answer = ask("schedule", "list")
+    assert answer.returncode == 2
+    assert len(answer.stderr.splitlines()) == 1
+    assert "is not a SQLite file" in answer.stderr
+
+
+def test_development_runs_sample_tasks_and_restarts_when_code_changes(
+    folder: Path, start: Start
+) -> None:
+    development = start("dev", "shop:app")
+    development.says("Became the leader")
+    assert (folder / "drumbeat.db").exists()
+    (folder / "shop.py").write_text(APP + "\n# changed\n", encoding="utf-8")
+    development.says("shop.py changed; restarting.")
+    development.says("Stopped")
+    development.says("Became the leader")
+    development.signal(signal.SIGINT)
+    development.says("Stopped")
+    assert development.ended() == 0

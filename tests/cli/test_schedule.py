@@ -1,0 +1,211 @@
+"""`drumbeat schedule`, against a store in memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from .support import Terminal
+
+SHAPE = {
+    "name",
+    "task",
+    "when",
+    "trigger",
+    "paused",
+    "pause_reason",
+    "next_tick",
+    "cursor",
+    "runs",
+    "last_job",
+    "skips",
+    "queue",
+    "arguments",
+    "policies",
+    "origin",
+    "version",
+    "description",
+    "created_at",
+    "updated_at",
+}
+TICK = {
+    "schedule",
+    "tick_at",
+    "through",
+    "count",
+    "outcome",
+    "reason",
+    "job_id",
+    "leader",
+    "epoch",
+    "lateness_seconds",
+    "recorded_at",
+    "backfilled",
+}
+
+
+@pytest.fixture
+def beating(terminal: Terminal) -> Terminal:
+    """A terminal with a schedule that ticks every minute."""
+    answer = terminal("schedule", "create", "beat", "--task", "greet", "--every", "1m")
+    assert answer.code == 0, answer.err
+    return terminal
+
+
+def test_an_empty_store_has_no_schedules(terminal: Terminal) -> None:
+    assert terminal("schedule", "list").out == "There are no schedules.\n"
+    assert terminal("schedule", "list", "-o", "json").data == []
+
+
+def test_a_schedule_is_created_listed_and_shown(beating: Terminal) -> None:
+    assert beating("schedule", "list").out.splitlines() == [
+        "schedule  state   next tick (UTC)       next  runs  when",
+        "beat      active  2030-01-01 00:01:00  in 1m     0  Every minute",
+    ]
+    (listed,) = beating("schedule", "list", "-o", "json").data
+    shown = beating("-o", "json", "schedule", "show", "beat").data
+    assert set(listed) == SHAPE
+    assert shown == {**listed, "ticks": []}
+    assert (shown["next_tick"], shown["origin"]) == ("2030-01-01T00:01:00Z", "person")
+
+
+@pytest.mark.parametrize(
+    ("options", "when"),
+    [
+        (("--cron", "0 2 * * *", "--tz", "Europe/Paris"), "At 02:00 every day (Europe/Paris)"),
+        (("--every", "90s"), "Every 1 minute 30 seconds"),
+        (("--daily", "09:00,17:30"), "At 09:00 and 17:30 every day (UTC)"),
+        (("--weekly", "mon,fri 09:00"), "At 09:00"),
+        (("--monthly", "1,-1 00:00"), "At 00:00"),
+        (("--once", "+2h"), "2030-01-01 02:00"),
+    ],
+)
+def test_every_kind_of_trigger_can_be_created(
+    terminal: Terminal, options: tuple[str, ...], when: str
+) -> None:
+    answer = terminal("schedule", "create", "x", "--task", "greet", *options, "-o", "json")
+    assert answer.code == 0, answer.err
+    assert when in answer.data["when"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ((), "say when it runs, by exactly one of --cron, --every"),
+        (("--every", "1m", "--cron", "* * * * *"), "by exactly one of"),
+        (("--cron", "61 * * * *"), "minute: '61' is out of range"),
+        (("--every", "soon"), "'soon' is not a duration"),
+        (("--every", "1m", "--arg", "x"), "'x' is no argument: write NAME=VALUE"),
+        (("--every", "1m", "--end-at", "tomorrow"), "'tomorrow' is not a time; allowed:"),
+        (("--weekly", "mon"), "--weekly needs days and times"),
+    ],
+)
+def test_a_schedule_that_cannot_be_is_refused(
+    terminal: Terminal, options: tuple[str, ...], sentence: str
+) -> None:
+    answer = terminal("schedule", "create", "x", "--task", "nobody", *options)
+    assert answer.code == 2
+    assert answer.err.startswith("Error: ")
+    assert sentence in answer.err
+    assert answer.out == ""
+
+
+def test_a_name_that_is_taken_is_a_conflict_unless_it_is_replaced(beating: Terminal) -> None:
+    again = ("schedule", "create", "beat", "--task", "greet", "--every", "5m")
+    assert beating(*again).code == 4
+    assert beating(*again, "--replace", "-o", "json").data["version"] == 2
+
+
+def test_a_task_that_is_known_has_its_arguments_checked(terminal: Terminal) -> None:
+    create = ("schedule", "create", "x", "--task", "greet", "--every", "1m")
+    assert terminal(*create, "--arg", "nome=Anna").code == 2
+    assert terminal(*create, "--arg", "name=Anna", "-o", "json").data["arguments"] == {
+        "name": "Anna"
+    }
+
+
+def test_a_schedule_is_paused_with_a_reason_and_resumed(beating: Terminal) -> None:
+    paused = beating("schedule", "pause", "beat", "--reason", "full disk", "-o", "json").data
+    assert (paused["paused"], paused["pause_reason"]) == (True, "full disk")
+    assert "paused, full disk" in beating("schedule", "show", "beat").out
+    assert beating("schedule", "resume", "beat", "-o", "json").data["paused"] is False
+
+
+def test_the_next_tick_is_skipped_and_taken_back(beating: Terminal) -> None:
+    first = "2030-01-01T00:01:00Z"
+    assert beating("schedule", "skip", "beat", "-o", "json").data["skips"] == [first]
+    assert beating("schedule", "preview", "beat", "-o", "json").data["next"][0] != first
+    assert beating("schedule", "skip", "beat", "--undo", "-o", "json").data["skips"] == []
+
+
+def test_a_tick_that_does_not_exist_cannot_be_skipped(beating: Terminal) -> None:
+    answer = beating("schedule", "skip", "beat", "2030-01-01 00:01:30")
+    assert answer.code == 2
+    assert "00:01" in answer.err
+
+
+def test_a_schedule_is_triggered_besides_its_ticks(beating: Terminal) -> None:
+    job = beating("schedule", "trigger", "beat", "-o", "json").data
+    assert (job["task"], job["schedule"], job["status"]) == ("greet", "beat", "queued")
+
+
+def test_past_ticks_are_backfilled_once(beating: Terminal) -> None:
+    beating("schedule", "pause", "beat")
+    beating.tick("3m")
+    fill = ("schedule", "backfill", "beat", "--from", "2030-01-01 00:00:30", "-o", "json")
+    assert [row["outcome"] for row in beating(*fill, "--dry-run").data] == ["would fire"] * 3
+    assert [row["outcome"] for row in beating(*fill).data] == ["fired"] * 3
+    assert [row["outcome"] for row in beating(*fill).data] == ["had fired before"] * 3
+
+
+def test_a_schedule_is_deleted(beating: Terminal) -> None:
+    assert beating("schedule", "delete", "beat", "-o", "json").data == {
+        "name": "beat",
+        "deleted": True,
+    }
+    assert beating("schedule", "show", "beat").code == 3
+
+
+@pytest.mark.parametrize(
+    "verb", ["show", "preview", "explain", "pause", "resume", "trigger", "skip", "delete"]
+)
+def test_an_unknown_name_is_one_sentence_and_exit_code_3(terminal: Terminal, verb: str) -> None:
+    answer = terminal("schedule", verb, "gone")
+    assert (answer.code, answer.out) == (3, "")
+    assert answer.err == "Error: no schedule is named 'gone'\n"
+
+
+def test_an_explanation_tells_what_became_of_each_tick(beating: Terminal) -> None:
+    beating.tick("1m")
+    beating.tick("1m")
+    beating("schedule", "pause", "beat", "--reason", "maintenance")
+    beating.tick("2m")
+    answer = beating("schedule", "explain", "beat")
+    assert answer.code == 0, answer.err
+    for words in (
+        "beat runs greet: every minute.",
+        "It is paused (maintenance)",
+        "Nobody leads, so no tick fires",
+        "No live worker serves the queue 'default'",
+        "fired 0ms late as job 1, epoch",
+        "skipped: the job of the tick before was still unfinished",
+        "2 ticks through 2030-01-01 00:04:00 skipped, each because the schedule was paused",
+    ):
+        assert words in answer.out
+    data = beating("schedule", "explain", "beat", "-o", "json").data
+    assert set(data) == {"name", "explanation", "paused", "next", "previous_job", "ticks"}
+    assert {*TICK, "explanation"} == set(data["ticks"][0])
+
+
+def test_an_overdue_tick_is_said_to_be_overdue(beating: Terminal) -> None:
+    beating.do(beating.clock.advance("1h"))
+    assert "is overdue by 59m" in beating("schedule", "explain", "beat").out
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_table_fits_the_terminal_and_never_cuts_the_name(beating: Terminal, columns: int) -> None:
+    name = "a-schedule-with-a-rather-long-name"
+    when = "0 9 * * mon-fri"
+    beating("schedule", "create", name, "--task", "greet", "--cron", when, "--tz", "Europe/Paris")
+    lines = beating("schedule", "list", columns=columns).out.splitlines()
+    assert all(len(line) <= columns for line in lines)
+    assert any(line.startswith(name) for line in lines)
