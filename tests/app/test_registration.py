@@ -187,6 +187,12 @@ def test_an_option_that_cannot_be_is_refused_by_name_and_registers_nothing(
         task.options(**options)
 
 
+def test_the_heartbeat_of_a_task_cannot_be_changed_for_one_call(app: Drumbeat) -> None:
+    task = app.task(nothing)
+    with pytest.raises(InvalidOption, match="belongs to the task"):
+        task.options(heartbeat=10)
+
+
 def test_lengths_of_time_may_be_written_as_people_do(app: Drumbeat) -> None:
     task = app.task(timeout="1m30s", heartbeat="10s", delay="2h", dedupe_for="1d")(nothing)
     spec = task._definition.spec

@@ -183,19 +183,20 @@ def test_a_process_that_dies_is_started_again(start: Start) -> None:
     supervisor.says("ended with -9; starting another")
     supervisor.says("Scheduler started")
     supervisor.signal(signal.SIGTERM)
-    assert supervisor.ended() in (0, 1)
+    assert supervisor.ended() == 0
 
 
-def test_nodes_drain_when_their_supervisor_is_killed(start: Start) -> None:
+def test_nodes_drain_when_their_supervisor_is_killed(start: Start, ask: Ask) -> None:
     supervisor = start("run", "shop:app", "--processes", "2")
     supervisor.says("Scheduler started", times=2)
+    assert ask("node", "list").stdout.count("alive") == 2
     supervisor.signal(signal.SIGKILL)
     supervisor.says("Stopped", times=2)
 
 
 def test_supervised_processes_whose_app_does_not_load_end_together(start: Start) -> None:
     supervisor = start("run", "nowhere:app", "--processes", "2")
-    supervisor.says("no module is named 'nowhere'", times=2)
+    supervisor.says("no module is named 'nowhere'")
     assert supervisor.ended() == 2
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,8 +21,10 @@ EVERYWHERE: Mapping[str, Mapping[str, object]] = {
 
 
 def loaded(*sources: str) -> Config:
-    given = {name: EVERYWHERE[name] if name in sources else {} for name in EVERYWHERE}
-    return Config.load(**given)  # type: ignore[arg-type]  # each is of the kind that its source has
+    given: dict[str, Any] = {
+        name: EVERYWHERE[name] if name in sources else {} for name in EVERYWHERE
+    }
+    return Config.load(**given)
 
 
 @pytest.mark.parametrize(

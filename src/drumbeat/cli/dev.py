@@ -15,7 +15,7 @@ from drumbeat.cli.command import STORE, Command
 from drumbeat.cli.exits import Exit
 from drumbeat.cli.options import as_options, given, setting_options
 from drumbeat.cli.session import DEVELOPMENT_STORE, Session
-from drumbeat.cli.supervisor import passing_signals
+from drumbeat.cli.supervisor import ENDED_WELL, passing_signals
 
 SAMPLE = "drumbeat.cli.sample:app"
 DEVELOPMENT_GRACE = "3s"
@@ -83,14 +83,16 @@ class Development:
             self._changed.clear()
             self._child = Child(self._arguments)
             await self._child.start()
+            if self._stopping.is_set():  # by a signal that came before it could be passed on
+                self._child.signal(signal.SIGTERM)
             code = await self._lived(self._child)
             if self._stopping.is_set() or (not reloads and not self._changed.is_set()):
-                return Exit.OK if code == Exit.OK else Exit.FAILED
+                return Exit.OK if code in ENDED_WELL else Exit.FAILED
             if not self._changed.is_set():
                 self._say(f"The app ended with {code}; it starts again when its code changes.")
                 await self._changed.wait()
                 if self._stopping.is_set():
-                    return Exit.OK if code == Exit.OK else Exit.FAILED
+                    return Exit.OK if code in ENDED_WELL else Exit.FAILED
 
     async def _lived(self, child: Child) -> int:
         """The exit code of a child, which is told to end when the code changes."""

@@ -12,6 +12,8 @@ from drumbeat.cli.exits import Exit
 from drumbeat.engine.runtime import SystemClock
 
 STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
+ENDED_WELL = (Exit.OK, -signal.SIGTERM, -signal.SIGINT)
+"""Exit codes of a process that was told to end; a signal ends one that has not started yet."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds before a process that died is started again: twice as long each time, up to a bound."""
 SETTLED = 30.0
@@ -47,10 +49,12 @@ class Supervisor:
         while True:
             child = self._children[number] = Child(self._arguments)
             await child.start()
+            if self._stopping.is_set():  # by a signal that came before it could be passed on
+                child.signal(signal.SIGTERM)
             began = self._clock.elapsed()
             code = await child.ended()
             if code == Exit.OK or self._stopping.is_set():
-                return Exit.OK if code == Exit.OK else Exit.FAILED
+                return Exit.OK if code in ENDED_WELL else Exit.FAILED
             if code == Exit.USAGE:  # it would fail again
                 self._pass_on(signal.SIGTERM)
                 return code

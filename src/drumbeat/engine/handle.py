@@ -84,9 +84,9 @@ class Task(Generic[P, R_co]):
 
     def options(self, **changes: Unpack[TaskSettings]) -> Task[P, R_co]:
         """The same task with other options, for the calls that follow."""
+        chosen = (self._options or self._definition.options).but(changes)
         if "heartbeat" in changes:
             raise InvalidOption("heartbeat belongs to the task: give it to @app.task")
-        chosen = (self._options or self._definition.options).but(changes)
         return Task(self._definition, self._submission, chosen)
 
     async def submit(self, *args: P.args, **kwargs: P.kwargs) -> Job:
