@@ -28,7 +28,7 @@ from drumbeat.engine.scheduled import (
     schedule_of,
 )
 from drumbeat.engine.schedules import Schedules
-from drumbeat.engine.signals import stop_on_signals
+from drumbeat.engine.signals import run_until_signalled
 from drumbeat.engine.standing import Standing
 from drumbeat.engine.submission import Submissions
 from drumbeat.engine.submitter import Submitter
@@ -296,9 +296,12 @@ class Drumbeat:
         await self.jobs.wait_until_idle(timeout)
 
     async def _run(self, roles: Iterable[Role | str]) -> None:
-        await self.start(roles)
-        assert self._node is not None
-        await stop_on_signals(self._node, self.stop, self.settings.seconds("grace"))
+        async def start() -> RunningNode:
+            await self.start(roles)
+            assert self._node is not None
+            return self._node
+
+        await run_until_signalled(start, self.stop, self.settings.seconds("grace"))
 
     def _register_task(
         self,

@@ -12,7 +12,7 @@ import click
 import pytest
 
 from drumbeat.cli.exits import Exit, Problem, exit_for
-from drumbeat.cli.main import COMMANDS, command
+from drumbeat.cli.main import COMMANDS, Entry, command
 from drumbeat.model import errors
 
 from .support import Terminal, run
@@ -53,12 +53,11 @@ def test_every_exit_code_is_in_the_page(code: Exit) -> None:
 
 
 @pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
-def test_the_list_of_commands_says_what_each_says_of_itself(entry: object) -> None:
-    context = click.Context(command)
-    for each in COMMANDS:
-        found = command.get_command(context, each.name)
-        assert found is not None
-        assert found.name == each.name
+def test_every_command_of_the_list_is_where_the_list_says(entry: Entry) -> None:
+    found = command.get_command(click.Context(command), entry.name)
+    assert found is not None
+    assert found.name == entry.name
+    assert entry.help.endswith(".")
 
 
 @pytest.mark.parametrize(

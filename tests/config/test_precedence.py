@@ -11,6 +11,7 @@ import pytest
 
 from drumbeat import Drumbeat
 from drumbeat.config import SETTINGS, Config, Level, given_on_command_line
+from drumbeat.config.setting import Setting
 
 EVERYWHERE: Mapping[str, Mapping[str, object]] = {
     "code": {"concurrency": 1},
@@ -75,9 +76,8 @@ def test_every_name_of_the_source_documents_works_with_and_without_the_prefix(
 
 
 @pytest.mark.parametrize("each", SETTINGS, ids=lambda each: each.name)
-def test_every_setting_has_a_variable_of_its_own_name(each: object) -> None:
-    names = {setting.name: setting.variables[0] for setting in SETTINGS}
-    assert all(variable == f"DRUMBEAT_{name.upper()}" for name, variable in names.items())
+def test_every_setting_has_a_variable_of_its_own_name(each: Setting) -> None:
+    assert each.variables[0] == f"DRUMBEAT_{each.name.upper()}"
 
 
 def test_the_prefixed_name_wins_over_the_plain_one() -> None:

@@ -34,13 +34,18 @@ class Stoppable(Protocol):
         ...
 
 
+Start: TypeAlias = Callable[[], Coroutine[Any, Any, Stoppable]]
 Stop: TypeAlias = Callable[[float], Coroutine[Any, Any, None]]
 
 
-async def stop_on_signals(node: Stoppable, stop: Stop, grace: float) -> None:
-    """Wait for a signal, then stop the node as the signal says."""
+async def run_until_signalled(start: Start, stop: Stop, grace: float) -> None:
+    """Start a node, wait for a signal, then stop the node as the signal says.
+
+    A signal that comes while the node starts is heeded as soon as it runs, so that it drains.
+    """
     asked: asyncio.Queue[signal.Signals] = asyncio.Queue()
     with _handlers(asked.put_nowait):
+        node = await start()
         first = await _first(asked, node)
         async with asyncio.TaskGroup() as group:
             stopping = group.create_task(stop(math.inf if first is signal.SIGQUIT else grace))

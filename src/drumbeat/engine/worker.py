@@ -61,6 +61,8 @@ class Worker(Service):
         self._stopped_because = ""
         self._tend_at = 0.0
         self._unknown: frozenset[str] = frozenset()
+        self._unsure: set[Hold] = set()
+        """Holds that were settled perhaps: refusing them now may only mean that they were."""
         self.leads: Callable[[], bool] = lambda: False
         """Whether this node may take the leader's own jobs."""
         self.in_touch: Callable[[], bool] = lambda: True
@@ -94,6 +96,7 @@ class Worker(Service):
             # Perhaps it was done and perhaps not. Settling again is harmless, since a hold that
             # was settled is over; claims that we did not hear of are found by tending.
             self._slots.settled[:0] = settled
+            self._unsure.update(settlement.hold for settlement in settled)
             self._tend_at = 0.0
             raise
         self._tell(settled, taken)
@@ -144,7 +147,10 @@ class Worker(Service):
                     if hears:
                         self._bus.emit(JobSettled(settlement, verdict.status))
                 case Superseded():
-                    self._bus.emit(AttemptSuperseded(verdict.hold))
+                    if verdict.hold not in self._unsure:
+                        self._bus.emit(AttemptSuperseded(verdict.hold))
+        if self._unsure:
+            self._unsure.difference_update(verdict.hold for verdict in taken.verdicts)
         for job_id in taken.cancelled:
             self._bus.emit(JobConflicted(job_id))
 
