@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,19 @@ class Executor:
 
     async def execute(self, run: Run) -> Ending:
         """Run the handler until it ends, or until the run is interrupted."""
-        run.begin()
         try:
-            if run.definition.place is Place.PROCESS:
+            definition = run.definition
+            if definition.place is Place.PROCESS:
                 answer = await self._processes.call(run)
                 ending = self._drop(run, answer) if isinstance(answer, Unstorable) else answer
             else:
-                result = await self._call(run)
+                args, kwargs = definition.codec.decode(run.attempt.spec.arguments)
+                if definition.takes_context:
+                    args.insert(0, run.context)
+                call = partial(definition.handler, *args, **kwargs)
+                result: object = await (
+                    call() if definition.place is Place.LOOP else self._in_thread(run, call)
+                )
                 ending = NOTHING if result is None else self._returned(run, result)
         except asyncio.CancelledError as error:
             # Nobody asked for it, so it is an error like any other: `Cancel` is how to mean it.
@@ -59,16 +66,6 @@ class Executor:
         """Let go of idle threads and of all processes."""
         self._processes.close()
         self._threads.close()
-
-    async def _call(self, run: Run) -> object:
-        definition = run.definition
-        args, kwargs = definition.codec.decode(run.attempt.spec.arguments)
-        if definition.takes_context:
-            args.insert(0, run.context)
-        if definition.place is Place.LOOP:
-            returned: object = await definition.handler(*args, **kwargs)
-            return returned
-        return await self._in_thread(run, lambda: definition.handler(*args, **kwargs))
 
     async def _in_thread(self, run: Run, function: Callable[[], Any]) -> object:
         future = self._threads.call(function)

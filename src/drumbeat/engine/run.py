@@ -49,7 +49,7 @@ class Run:
         epoch: Callable[[], int | None],
     ) -> None:
         self._clock = clock
-        self._task: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[Any] | None = None
         self._grace: Alarm | None = None
         self._timeout, self._patience = attempt.spec.timeout, definition.heartbeat
         self.start()
@@ -94,9 +94,9 @@ class Run:
             inf if self._patience is None else heard_at + self._patience,
         )
 
-    def begin(self) -> None:
-        """The calling task runs the handler from here on."""
-        self._task = asyncio.current_task()
+    def begin(self, task: asyncio.Task[Any]) -> None:
+        """This task runs the handler from here on."""
+        self._task = task
 
     def end(self) -> None:
         """The handler has ended: nothing can interrupt it any more."""

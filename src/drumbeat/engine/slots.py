@@ -11,13 +11,14 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from typing import Any
 
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.executor import Executor
 from drumbeat.engine.registry import Registry
 from drumbeat.engine.run import Run
 from drumbeat.engine.signal import Signal
-from drumbeat.model.ending import Ending, GivenBack, Raised, TimedOut
+from drumbeat.model.ending import Ending, GivenBack, Raised, Returned, TimedOut
 from drumbeat.model.events import AttemptCompleted, AttemptEnded, AttemptStarted, ServiceFailed
 from drumbeat.model.job import Attempt, Change, Hold, Settlement
 from drumbeat.ports.clock import Alarm
@@ -105,6 +106,8 @@ class Slots:
                     run.interruption = run.interruption or GivenBack("the node is stopping")
 
     async def _serve(self) -> None:
+        slot = asyncio.current_task()
+        assert slot is not None, "a slot is a task"
         while True:
             while not self._buffer:
                 await self._wait()
@@ -113,8 +116,10 @@ class Slots:
                 self._wake_one()
             self._busy += 1
             try:
-                run = await self._perform(attempt)
-                lingered = await self._linger(run)
+                run = await self._perform(attempt, slot)
+                lingered = run.left_behind is not None or slot.cancelling() > 0
+                if lingered:
+                    await self._linger(run, slot)
             except Exception as error:  # noqa: BLE001 - a fault of ours must not cost the slot
                 self._bus.emit(ServiceFailed("slot", error, 1))
                 self._settle(attempt, Raised(f"the engine failed: {error!r}"))
@@ -124,8 +129,9 @@ class Slots:
             if lingered:  # when the settlement was told of, the slot was not free yet
                 self.on_settled()
 
-    async def _perform(self, attempt: Attempt) -> Run:
+    async def _perform(self, attempt: Attempt, slot: asyncio.Task[Any]) -> Run:
         run = Run(attempt, self._registry.get(attempt.spec.task), self._runtime.clock, self.epoch)
+        run.begin(slot)
         self.runs[attempt.hold] = run
         if run.deadline is not None:
             self._sweep_by(run.deadline)
@@ -138,18 +144,15 @@ class Slots:
         self._settle(attempt, ending, run.started_at)
         return run
 
-    async def _linger(self, run: Run) -> bool:
-        """Make the slot fit for the next attempt; whether that took any time."""
-        task = asyncio.current_task()
-        cancelled = task is not None and task.cancelling() > 0
-        if task is not None and cancelled:
-            await self._recover(task)
+    async def _linger(self, run: Run, slot: asyncio.Task[Any]) -> None:
+        """Make the slot fit for the next attempt."""
+        if slot.cancelling() > 0:
+            await self._recover(slot)
         if run.left_behind is not None:
             await asyncio.wait([run.left_behind])
             run.left_behind.exception()  # nobody asks for it any more
-        return cancelled or run.left_behind is not None
 
-    async def _recover(self, slot: asyncio.Task[object]) -> None:
+    async def _recover(self, slot: asyncio.Task[Any]) -> None:
         """Drop a cancellation that was meant for the handler: the slot serves others after it."""
         if not self._ending:
             while slot.uncancel():
@@ -160,7 +163,8 @@ class Slots:
             raise asyncio.CancelledError
 
     def _settle(self, attempt: Attempt, ending: Ending, started_at: float | None = None) -> None:
-        settled = settlement(attempt, ending, self._runtime.random.random())
+        chance = 0.0 if type(ending) is Returned else self._runtime.random.random()
+        settled = settlement(attempt, ending, chance)
         self.settled.append(settled)
         if settled.change is not Change.COMPLETE:
             seconds = self._seconds_since(started_at)
