@@ -32,10 +32,10 @@ from drumbeat.model.job import (
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.swift import swift
 from drumbeat.ports.store import At
+from drumbeat.rules.paging import cut, no_place, place, place_after
 from drumbeat.rules.statuses import allows
 from drumbeat.stores.memory.claims import Claim
 from drumbeat.stores.memory.nodes import MemoryNodes
-from drumbeat.stores.memory.pages import cut, no_place, place, place_after
 from drumbeat.stores.memory.record import JobRecord
 from drumbeat.stores.memory.step import Step
 from drumbeat.stores.memory.table import JobTable, check_settlements

@@ -13,7 +13,7 @@ from drumbeat.model.instant import aware
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.plan import Outcome, Skip, TickRecord
 from drumbeat.model.swift import swift
-from drumbeat.stores.memory.pages import cut, no_place, place, place_after
+from drumbeat.rules.paging import cut, no_place, place, place_after
 
 FIRED = Outcome.FIRED
 

@@ -9,9 +9,9 @@ from datetime import datetime
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.schedule import StoredSchedule
 from drumbeat.ports.store import Topic
+from drumbeat.rules.paging import cut, place, place_after
 from drumbeat.stores.memory.agenda import Agenda
 from drumbeat.stores.memory.hints import Hints
-from drumbeat.stores.memory.pages import cut, place, place_after
 
 
 class Roster:

@@ -7,8 +7,8 @@ from datetime import datetime
 from drumbeat.model.instant import aware
 from drumbeat.model.job import JobFilter, Status
 from drumbeat.model.page import PageRequest
+from drumbeat.rules.paging import no_place, place_after
 from drumbeat.sqlite.instants import to_number
-from drumbeat.stores.sqlite.pages import no_place, place_after
 from drumbeat.stores.sqlite.sql import VIEWS
 
 _STANDING = {

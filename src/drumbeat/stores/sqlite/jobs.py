@@ -34,6 +34,7 @@ from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.swift import swift
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
+from drumbeat.rules.paging import place
 from drumbeat.sqlite.database import Database
 from drumbeat.sqlite.instants import to_instant, to_instant_or_none, to_microseconds
 from drumbeat.stores.sqlite.cancelling import cancel, reopen
@@ -42,7 +43,6 @@ from drumbeat.stores.sqlite.creating import check_times, insert
 from drumbeat.stores.sqlite.filtering import Filter
 from drumbeat.stores.sqlite.lines import Lines
 from drumbeat.stores.sqlite.moment import check_at, moment
-from drumbeat.stores.sqlite.pages import place
 from drumbeat.stores.sqlite.promoting import promote
 from drumbeat.stores.sqlite.rows import LINE, Row, held_attempt, job_of
 from drumbeat.stores.sqlite.session import STATUSES, StoreSession

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.plan import Outcome, Skip, SkipReason, TickRecord
+from drumbeat.rules.paging import no_place, place, place_after
 from drumbeat.sqlite.instants import to_instant, to_length, to_number
 from drumbeat.stores.sqlite.moment import Moment
-from drumbeat.stores.sqlite.pages import no_place, place, place_after
 from drumbeat.stores.sqlite.rows import ALWAYS, Row
 from drumbeat.stores.sqlite.session import StoreSession
 

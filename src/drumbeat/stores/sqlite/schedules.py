@@ -22,6 +22,7 @@ from drumbeat.model.plan import (
 from drumbeat.model.schedule import Due, Found, StoredSchedule
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
+from drumbeat.rules.paging import place, place_after
 from drumbeat.sqlite.database import Database
 from drumbeat.sqlite.instants import to_instant
 from drumbeat.stores.sqlite.commits import Commit, backfill, leader_of, put
@@ -29,7 +30,6 @@ from drumbeat.stores.sqlite.creating import check_times
 from drumbeat.stores.sqlite.definitions import due_of, stored_of
 from drumbeat.stores.sqlite.ledger import Signature, page_of, place_before
 from drumbeat.stores.sqlite.moment import check_at, moment
-from drumbeat.stores.sqlite.pages import place, place_after
 from drumbeat.stores.sqlite.session import StoreSession
 from drumbeat.stores.sqlite.sql import SCHEDULES
 

@@ -1,4 +1,4 @@
-"""Pages: where one ended, written as a word that only the store can read."""
+"""Paging: where a page ended, written as a word that only a store reads."""
 
 from __future__ import annotations
 
