@@ -109,3 +109,12 @@ async def test_a_request_to_drain_ends_the_program_too() -> None:
         await running.hear("told: the node is draining", "finished", "stopped")
         await running.hear("completed after 1 attempts")
         assert await running.exit_code() == 0
+
+
+async def test_a_signal_that_comes_during_the_start_drains_as_any_other() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, str(PROGRAM.with_name("hasty.py")), stdout=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(PATIENCE):
+        said, _ = await process.communicate()
+    assert (process.returncode, said.decode().split()) == (0, ["drained"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -231,3 +232,19 @@ async def test_misuse_is_refused_in_clear_words(app: Drumbeat) -> None:
         app.lock("deploy", ttl=0)
     with pytest.raises(LockError, match="not held"):
         _ = app.lock("deploy").token
+
+
+async def test_a_lock_can_be_taken_by_an_app_that_does_not_run(tmp_path: Path) -> None:
+    app = Drumbeat(f"sqlite:///{tmp_path}/locks.db", environment={})
+    opened: list[str] = []
+    coordinator = app._backends.coordinator  # pyright: ignore[reportPrivateUsage] - to see what is asked of it
+    really_open = coordinator.open
+
+    async def note() -> None:
+        opened.append("coordinator")
+        await really_open()
+
+    coordinator.open = note  # type: ignore[method-assign]  # to see that it is asked first
+    async with app.lock("report") as lock:
+        assert (lock.held, opened) == (True, ["coordinator"])
+    await coordinator.close()

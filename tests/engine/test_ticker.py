@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from drumbeat import Context, Drumbeat, Status, cron, every, once
+from drumbeat import Context, Drumbeat, Status, cron, every, once, wiring
 from drumbeat.engine import ticker
 from drumbeat.model.errors import UnknownSchedule
 from drumbeat.model.events import (
@@ -170,6 +171,26 @@ async def test_a_schedule_that_cannot_be_planned_does_not_stop_the_others(
         assert await ledger(app, "bad") == ()
         assert {event.schedule for event in heard.of(PlanFailed)} == {"bad"}
         assert heard.of(ServiceFailed) == []
+
+
+async def test_schedules_that_cannot_be_planned_do_not_fill_the_batch_of_the_others(
+    fleet: Fleet, app: Drumbeat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("bad-1", "bad-2", "bad-3", "good"):
+
+        @app.scheduled(every(minutes=1), name=name)
+        async def work() -> None: ...
+
+    def fail(due: DueSchedule, now: datetime) -> Plan:
+        if due.stored.name.startswith("bad"):
+            raise ZeroDivisionError("odd calendar")
+        return plan(due, now)
+
+    monkeypatch.setattr(ticker, "plan", fail)
+    monkeypatch.setattr(wiring, "TickerSettings", partial(ticker.TickerSettings, batch=2))
+    async with fleet.running(app):
+        await fleet.clock.advance(190)
+        assert len(fired(await ledger(app, "good"))) == 3
 
 
 async def test_a_schedule_that_cannot_be_planned_is_not_reported_without_end(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.patience import within
+from drumbeat.engine.run import CANCEL_GRACE
 from drumbeat.engine.service import Service
 from drumbeat.engine.slots import Slots
 from drumbeat.model.ending import Ending, GivenBack, Stopped
@@ -20,8 +21,6 @@ from drumbeat.model.job import Hold
 from drumbeat.model.node import Beat, Node, Pulse
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import NodeStore, Topic
-
-CANCEL_GRACE = 5.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,9 @@ from drumbeat.model.ending import Ending, GivenBack, Lost, Stopped, TimedOut
 from drumbeat.model.job import Attempt, Progress
 from drumbeat.ports.clock import Alarm, Clock
 
+CANCEL_GRACE = 5.0
+"""Seconds that a handler has to end by itself once it was asked to."""
+
 
 class Run:
     """One attempt under way: its context, its deadlines, and how to end it early.

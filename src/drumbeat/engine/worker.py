@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.listener import Listener, WorkerSettings
 from drumbeat.engine.registry import Registry
+from drumbeat.engine.run import CANCEL_GRACE
 from drumbeat.engine.service import Service
 from drumbeat.engine.slots import Slots
 from drumbeat.model.ending import GivenBack
@@ -32,7 +33,6 @@ from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import JobStore
 
 TEND_EVERY = 30.0
-CANCEL_GRACE = 5.0
 AGAIN = 0.05
 OUT_OF_TOUCH_PAUSE = 1.0
 
