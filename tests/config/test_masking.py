@@ -10,6 +10,8 @@ from drumbeat.config import masked
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
+        ("postgresql://anna@db/app", "postgresql://***@db/app"),
+        ("consul://hunter2@db:8500", "consul://***@db:8500"),
         ("postgresql://anna:hunter2@db/app", "postgresql://anna:***@db/app"),
         ("redis://:hunter2@cache:6379/0", "redis://:***@cache:6379/0"),
         ("postgresql://anna:hu@n/t:er2@db/app", "postgresql://anna:***@db/app"),
