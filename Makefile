@@ -12,7 +12,8 @@ help: ## say what there is to make
 demo: ## watch a fleet of processes lose its leader and no tick; it ends by itself
 	$(RUN) drumbeat demo
 
-test: ## run the tests
+test: ## run the tests, on real servers: what is missing of them is installed first
+	$(RUN) python -m servers install || test -z "$$CI"
 	$(RUN) pytest
 
 check: ## formatting, lint, types (mypy and pyright), layers

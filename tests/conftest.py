@@ -1,11 +1,130 @@
-"""What all tests share."""
+"""What all tests share: the examples of property tests, and the real servers.
+
+A server is started when the first test asks for it, and serves all tests of the run. A test that
+kills or pauses one starts its own. A server that this machine does not have skips the tests that
+need it, and the end of the run says so; in CI the needed ones must be there.
+"""
 
 import os
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TypeVar
 
+import pytest
 from hypothesis import settings
+
+from servers import (
+    Consul,
+    Etcd,
+    Missing,
+    Pgbouncer,
+    Postgres,
+    Redis,
+    Sentinel,
+    Valkey,
+)
 
 # CI looks at the same examples each time, so that what it says is about the change. Everywhere
 # else the examples are new in each run, and what they find is kept as a test of its own.
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+Started = TypeVar("Started")
+
+missing = pytest.StashKey[dict[str, None]]()
+
+
+@contextmanager
+def shared(
+    config: pytest.Config, start: Callable[[], AbstractContextManager[Started]]
+) -> Generator[Started]:
+    """Start a server for the whole run; skip the test if it is missing, and remember that."""
+    try:
+        starting = start()
+    except Missing as error:
+        if os.environ.get("CI") and error.needed:
+            raise
+        config.stash.setdefault(missing, {})[str(error)] = None
+        pytest.skip(str(error))
+    with starting as server:
+        yield server
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Say loudly what was not tested."""
+    nothing: dict[str, None] = {}
+    for sentence in config.stash.get(missing, nothing):
+        terminalreporter.write_line(f"NOT TESTED: {sentence}", red=True, bold=True)
+
+
+@pytest.fixture(scope="session")
+def postgres(pytestconfig: pytest.Config) -> Iterator[Postgres]:
+    with shared(pytestconfig, Postgres.start) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres_newer(pytestconfig: pytest.Config) -> Iterator[Postgres]:
+    with shared(pytestconfig, lambda: Postgres.start(version="18")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def pgbouncer(pytestconfig: pytest.Config, postgres: Postgres) -> Iterator[Pgbouncer]:
+    with shared(pytestconfig, lambda: Pgbouncer.start(postgres)) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def redis(pytestconfig: pytest.Config) -> Iterator[Redis]:
+    with shared(pytestconfig, Redis.start) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def valkey(pytestconfig: pytest.Config) -> Iterator[Valkey]:
+    with shared(pytestconfig, Valkey.start) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def sentinel(pytestconfig: pytest.Config) -> Iterator[Sentinel]:
+    with shared(pytestconfig, Sentinel.start) as servers:
+        yield servers
+
+
+QUICK = {"heartbeat-interval": "50", "election-timeout": "500"}
+"""An etcd of one member needs no time for elections, and its leases may then take one second."""
+
+
+@pytest.fixture(scope="session")
+def etcd(pytestconfig: pytest.Config) -> Iterator[Etcd]:
+    with shared(pytestconfig, lambda: Etcd.start(settings=QUICK)) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def etcd_older(pytestconfig: pytest.Config) -> Iterator[Etcd]:
+    with shared(pytestconfig, lambda: Etcd.start(version="3.4", settings=QUICK)) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def etcd_three(pytestconfig: pytest.Config) -> Iterator[Etcd]:
+    with shared(pytestconfig, lambda: Etcd.start(nodes=3)) as servers:
+        yield servers
+
+
+@pytest.fixture(scope="session")
+def consul(pytestconfig: pytest.Config) -> Iterator[Consul]:
+    with shared(pytestconfig, Consul.start) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def consul_three(pytestconfig: pytest.Config) -> Iterator[Consul]:
+    with shared(pytestconfig, lambda: Consul.start(nodes=3)) as servers:
+        yield servers

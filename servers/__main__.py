@@ -1,0 +1,100 @@
+"""The command: `python -m servers install`, `status` and `run`."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Sequence
+
+from servers import Broken, Missing
+from servers.debian import NotInstalled, install, unpack
+from servers.packages import PACKAGES, Package
+from servers.startable import STARTABLE
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Do what the command line says; the exit code tells whether it was done."""
+    parser = argparse.ArgumentParser(prog="python -m servers", description="Servers for tests.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    adding = commands.add_parser("install", help="install what is missing")
+    adding.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PACKAGES))
+    adding.set_defaults(do=_do_install)
+    showing = commands.add_parser("status", help="say what there is")
+    showing.set_defaults(do=_do_status)
+    running = commands.add_parser("run", help="run a server until Ctrl-C")
+    running.add_argument("name", metavar="NAME", choices=list(STARTABLE))
+    running.set_defaults(do=_do_run)
+    asked = parser.parse_args(arguments)
+    do: Callable[[argparse.Namespace], int] = asked.do
+    return do(asked)
+
+
+def _do_install(asked: argparse.Namespace) -> int:
+    return install_missing(asked.names)
+
+
+def _do_status(_: argparse.Namespace) -> int:
+    return show_status()
+
+
+def _do_run(asked: argparse.Namespace) -> int:
+    return run(asked.name)
+
+
+def install_missing(names: Sequence[str]) -> int:
+    """Install what is missing. Fails if what was named, or what CI needs, is not there then."""
+    if unknown := [name for name in names if name not in PACKAGES]:
+        print(f"Unknown: {', '.join(unknown)}. There are: {', '.join(PACKAGES)}.", file=sys.stderr)
+        return 2
+    wanted = [PACKAGES[name] for name in names] or list(PACKAGES.values())
+    failed = 0
+    for package in wanted:
+        if package.find() is not None:
+            continue
+        print(f"{package.server}: installing ...", flush=True)
+        try:
+            _install(package)
+        except NotInstalled as error:
+            print(f"NOT INSTALLED: {package.server}: {error}", file=sys.stderr)
+            failed += bool(package.needed or names)
+    return 1 if failed else 0
+
+
+def _install(package: Package) -> None:
+    if package.suite is None:
+        install(package.debian)
+    else:
+        unpack(package.debian, package.suite, package.folder)
+    if package.find() is None:
+        packages = " ".join(package.debian)
+        raise NotInstalled(f"{packages} is installed, but brought no {package.program}.")
+
+
+def show_status() -> int:
+    """Print a table of all servers."""
+    for package in PACKAGES.values():
+        program = package.find()
+        needed = "needed" if package.needed else "optional"
+        print(f"{package.name:10} {package.server:14} {needed:9} {program or 'MISSING'}")
+    return 0
+
+
+def run(name: str) -> int:
+    """Start a server, print its address, and stop it when told so."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with STARTABLE[name]() as server:
+            print(server.address, flush=True)
+            print("Ctrl-C ends it.", file=sys.stderr)
+            signal.pause()
+    except KeyboardInterrupt:
+        return 0
+    except (Missing, Broken) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

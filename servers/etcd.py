@@ -1,0 +1,85 @@
+"""etcd, of one or several members."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Self
+
+from servers import web
+from servers.packages import ETCD_3_4, ETCD_3_5
+from servers.ports import free_port
+from servers.voter import Electorate, Voter
+
+PACKAGES = {"3.5": ETCD_3_5, "3.4": ETCD_3_4}
+"""By version. Another Debian may have another version under the same name, so it is looked at."""
+ANY_KEY = "AA=="
+
+
+class EtcdMember(Voter):
+    """One member of an etcd cluster."""
+
+    name = "etcd"
+
+    def __init__(self, version: str, settings: Mapping[str, str]) -> None:
+        self._program = _program(version)
+        super().__init__()
+        self.peer_port = free_port()
+        self._settings = settings
+
+    @property
+    def address(self) -> str:
+        """The URL of this member alone."""
+        return f"etcd://127.0.0.1:{self.port}"
+
+    def leads(self) -> bool:
+        """Whether it is the leader, as far as it knows."""
+        status = web.post(self.port, "/v3/maintenance/status", {}).document
+        return bool(status.get("leader") == status["header"]["member_id"])
+
+    def _decides(self) -> bool:
+        return web.post(self.port, "/v3/kv/range", {"key": ANY_KEY}).status == 200
+
+    def _command(self) -> list[str]:
+        here, peer = f"http://127.0.0.1:{self.port}", f"http://127.0.0.1:{self.peer_port}"
+        members = [member for member in self.voters if isinstance(member, EtcdMember)]
+        cluster = [f"m{each.port}=http://127.0.0.1:{each.peer_port}" for each in members]
+        flags = {
+            "name": f"m{self.port}",
+            "data-dir": str(self.data),
+            "listen-client-urls": here,
+            "advertise-client-urls": here,
+            "listen-peer-urls": peer,
+            "initial-advertise-peer-urls": peer,
+            "initial-cluster": ",".join(cluster),
+            **self._settings,
+        }
+        return [str(self._program), *(f"--{name}={value}" for name, value in flags.items())]
+
+
+@cache
+def _program(version: str) -> Path:
+    package = PACKAGES[version]
+    program = package.require()
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    if f"etcd Version: {version}." not in said.stdout:
+        raise package.missing()
+    return program
+
+
+class Etcd(Electorate):
+    """An etcd cluster."""
+
+    @classmethod
+    def start(
+        cls, nodes: int = 1, version: str = "3.5", settings: Mapping[str, str] | None = None
+    ) -> Self:
+        """Start an empty cluster; the settings are the flags of `etcd`."""
+        return cls([EtcdMember(version, settings or {}) for _ in range(nodes)]).begin()
+
+    @property
+    def address(self) -> str:
+        """The URL of all its members."""
+        return "etcd://" + ",".join(f"127.0.0.1:{member.port}" for member in self.members)

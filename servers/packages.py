@@ -1,0 +1,113 @@
+"""Packages: which servers there are, and how Debian brings each of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from servers.missing import Missing
+
+TOOLS = Path(__file__).parents[1] / ".tools"
+"""Where packages of other suites are unpacked; they would not do beside those of the system."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """One server that can be installed by its name."""
+
+    name: str
+    server: str
+    """What it brings, for people."""
+    program: str
+    """A program that is there once it is installed; an absolute path or a name."""
+    debian: tuple[str, ...]
+    """The Debian packages that it consists of."""
+    suite: str | None = None
+    """The other Debian suite that they are from, if the system's own does not have them."""
+    needed: bool = True
+    """Whether CI insists on it."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it is unpacked, if it is from another suite."""
+        return TOOLS / self.name
+
+    def find(self) -> Path | None:
+        """Its program, if it is installed."""
+        if self.suite is not None:
+            program = self.folder / "usr" / "bin" / self.program
+            return program if program.exists() else None
+        found = shutil.which(self.program, path=_search_path())
+        return None if found is None else Path(found)
+
+    def require(self) -> Path:
+        """Its program; `Missing` if it is not installed."""
+        if (program := self.find()) is None:
+            raise self.missing()
+        return program
+
+    def missing(self) -> Missing:
+        """What to raise when it is not installed."""
+        remedy = f"python -m servers install {self.name}"
+        return Missing(self.server, remedy, needed=self.needed)
+
+
+def _search_path() -> str:
+    # `/usr/sbin` is where Debian puts daemons, and not on everybody's path.
+    return f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/usr/bin"
+
+
+POSTGRES = Package(
+    name="postgres",
+    server="PostgreSQL 15",
+    program="/usr/lib/postgresql/15/bin/postgres",
+    debian=("postgresql-15",),
+)
+PGBOUNCER = Package(
+    name="pgbouncer", server="PgBouncer", program="pgbouncer", debian=("pgbouncer",)
+)
+REDIS = Package(
+    name="redis", server="Redis", program="redis-server", debian=("redis-server", "redis-tools")
+)
+VALKEY = Package(
+    name="valkey",
+    server="Valkey",
+    program="valkey-server",
+    debian=("valkey-server", "valkey-tools"),
+    suite="bookworm-backports",
+    needed=False,
+)
+ETCD_3_5 = Package(
+    name="etcd-3.5", server="etcd 3.5", program="etcd", debian=("etcd-server",), suite="trixie"
+)
+ETCD_3_4 = Package(
+    name="etcd-3.4", server="etcd 3.4", program="etcd", debian=("etcd-server",), needed=False
+)
+CONSUL = Package(
+    name="consul",
+    server="Consul",
+    program="consul",
+    debian=("consul",),
+    suite="bullseye",
+    needed=False,
+)
+FAKETIME = Package(
+    name="faketime", server="faketime", program="faketime", debian=("faketime",), needed=False
+)
+
+PACKAGES = {
+    package.name: package
+    for package in (
+        POSTGRES,
+        PGBOUNCER,
+        REDIS,
+        VALKEY,
+        ETCD_3_5,
+        ETCD_3_4,
+        CONSUL,
+        FAKETIME,
+    )
+}
+"""All of them, by name."""

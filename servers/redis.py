@@ -1,0 +1,75 @@
+"""Redis, which writes every change to its log before it answers."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar, Self
+
+from servers.packages import REDIS, Package
+from servers.server import Server
+
+ASK_PATIENCE = 2.0
+
+
+class Redis(Server):
+    """A Redis server. What it has acknowledged survives a kill of it, not one of the machine."""
+
+    name = "Redis"
+    package: ClassVar[Package] = REDIS
+
+    def __init__(self, settings: Mapping[str, str] | None = None) -> None:
+        self._program = self.package.require()
+        super().__init__()
+        self._settings = {
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "save": '""',
+            "repl-diskless-sync-delay": "0",  # a replica need not wait for others to come
+            **(settings or {}),
+        }
+
+    @classmethod
+    def start(cls, settings: Mapping[str, str] | None = None) -> Self:
+        """Start an empty server; the settings are those of `redis.conf`."""
+        return cls(settings).begin()
+
+    @property
+    def address(self) -> str:
+        """The URL of its database 0."""
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    @property
+    def configuration(self) -> Path:
+        """Its configuration; it rewrites the file itself when its role changes."""
+        return self.data / "redis.conf"
+
+    def ask(self, *words: str) -> str:
+        """Send one command; the reply as it is on the wire."""
+        return ask(self.port, *words)
+
+    def leads(self) -> bool:
+        """Whether it takes writes, and is nobody's replica."""
+        return "role:master" in self.ask("INFO", "replication")
+
+    def fill(self) -> None:
+        """Write its configuration."""
+        super().fill()
+        lines = [f"{name} {value}" for name, value in self._settings.items()]
+        fixed = [f"port {self.port}", "bind 127.0.0.1", f"dir {self.data}"]
+        self.configuration.write_text("\n".join([*fixed, *lines, ""]), encoding="utf-8")
+
+    def _command(self) -> list[str]:
+        return [str(self._program), str(self.configuration)]
+
+    def _answers(self) -> bool:
+        return self.ask("PING") == "+PONG\r\n"
+
+
+def ask(port: int, *words: str) -> str:
+    """Send one command to a server on this machine; the beginning of its reply, as on the wire."""
+    parts = [f"${len(word.encode())}\r\n{word}\r\n" for word in words]
+    with socket.create_connection(("127.0.0.1", port), ASK_PATIENCE) as connection:
+        connection.sendall(f"*{len(words)}\r\n{''.join(parts)}".encode())
+        return connection.recv(65536).decode()

@@ -1,0 +1,104 @@
+"""Redis with Sentinels: a primary, a replica, and three who watch over them."""
+
+from __future__ import annotations
+
+import time
+from typing import Self
+
+from servers.cluster import Cluster
+from servers.redis import Redis
+from servers.server import Broken
+
+GROUP = "mymaster"
+"""What the Sentinels call the primary and its replicas."""
+QUORUM = 2
+PATIENCE = 30.0
+PAUSE = 0.05
+
+
+class Replica(Redis):
+    """A Redis that begins as a replica of another."""
+
+    name = "Redis-replica"
+
+    def __init__(self, primary: Redis) -> None:
+        super().__init__({"replicaof": f"127.0.0.1 {primary.port}"})
+
+    def _answers(self) -> bool:
+        return super()._answers() and "master_link_status:down" not in self.ask(
+            "INFO", "replication"
+        )
+
+
+class Watcher(Redis):
+    """One Sentinel."""
+
+    name = "Sentinel"
+
+    def __init__(self, primary: Redis) -> None:
+        super().__init__()
+        self._settings = {
+            f"sentinel monitor {GROUP}": f"127.0.0.1 {primary.port} {QUORUM}",
+            f"sentinel down-after-milliseconds {GROUP}": "1000",
+            f"sentinel failover-timeout {GROUP}": "5000",
+        }
+
+    def primary_port(self) -> int:
+        """Where the primary is, as far as it knows."""
+        return int(self.ask("SENTINEL", "get-master-addr-by-name", GROUP).split("\r\n")[4])
+
+    def sees_all(self) -> bool:
+        """Whether it has found the replica and the other two."""
+        known = self.ask("SENTINEL", "master", GROUP).split("\r\n")
+        facts = dict(zip(known[2::4], known[4::4], strict=False))
+        return (facts.get("num-slaves"), facts.get("num-other-sentinels")) == ("1", "2")
+
+    def _command(self) -> list[str]:
+        return [*super()._command(), "--sentinel"]
+
+
+class Sentinel(Cluster[Redis]):
+    """A primary, a replica and three Sentinels; a dead primary is replaced in 2 to 3 seconds."""
+
+    def __init__(self) -> None:
+        first = Redis()
+        self.servers: list[Redis] = [first, Replica(first)]
+        self.watchers = [Watcher(first) for _ in range(3)]
+        super().__init__([*self.servers, *self.watchers])
+
+    @classmethod
+    def start(cls) -> Self:
+        """Start them, and wait until the Sentinels know each other and the replica."""
+        return cls().begin()
+
+    @property
+    def address(self) -> str:
+        """The URL of the Sentinels, with the name of what they watch."""
+        watchers = ",".join(f"127.0.0.1:{watcher.port}" for watcher in self.watchers)
+        return f"redis+sentinel://{watchers}/{GROUP}"
+
+    def start_again(self) -> None:
+        """Start those that do not run. Waits until the Sentinels know each other and the replica.
+
+        The replica goes first: a Sentinel that does not find it at once looks again in 10 s.
+        """
+        self._start(self.servers)
+        self._start(self.watchers)
+        deadline = time.monotonic() + PATIENCE
+        while not all(watcher.sees_all() for watcher in self.watchers):
+            self._pause_until(deadline, "The Sentinels do not find each other.")
+
+    def primary(self) -> Redis:
+        """The primary, by the word of all running Sentinels and its own. Waits for a failover."""
+        deadline = time.monotonic() + PATIENCE
+        while True:
+            elected = {watcher.primary_port() for watcher in self.watchers if watcher.running}
+            for server in self.servers:
+                if elected == {server.port} and server.running and server.leads():
+                    return server
+            self._pause_until(deadline, "The Sentinels agree on no primary.")
+
+    def _pause_until(self, deadline: float, complaint: str) -> None:
+        if time.monotonic() > deadline:
+            raise Broken(f"{complaint} Their logs:\n{self.log()}")
+        time.sleep(PAUSE)

@@ -1,0 +1,150 @@
+"""The fault proxy, before a server that says back what it hears."""
+
+import socket
+import socketserver
+from collections.abc import Iterator
+from threading import Thread
+from typing import cast
+
+import pytest
+
+from servers import FaultProxy
+
+SOON = 5.0
+A_WHILE = 0.2
+
+
+class Echo(socketserver.BaseRequestHandler):
+    """Says back what it hears, until the end."""
+
+    def handle(self) -> None:
+        connection = cast(socket.socket, self.request)
+        try:
+            while heard := connection.recv(65536):
+                connection.sendall(heard)
+        except ConnectionError:
+            pass
+
+
+@pytest.fixture
+def proxy() -> Iterator[FaultProxy]:
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Echo) as server:
+        server.daemon_threads = True
+        Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        with FaultProxy.start(server.server_address[1]) as proxy:
+            yield proxy
+        server.shutdown()
+
+
+@pytest.fixture
+def client(proxy: FaultProxy) -> Iterator[socket.socket]:
+    with socket.create_connection(("127.0.0.1", proxy.port), SOON) as connection:
+        say(connection, b"hello")
+        assert hears(connection, b"hello")
+        yield connection
+
+
+def say(connection: socket.socket, words: bytes) -> None:
+    connection.sendall(words)
+
+
+def hears(connection: socket.socket, words: bytes) -> bool:
+    heard = b""
+    while len(heard) < len(words) and (more := connection.recv(65536)):
+        heard += more
+    return heard == words
+
+
+def hears_nothing(connection: socket.socket) -> bool:
+    connection.settimeout(A_WHILE)
+    try:
+        connection.recv(1)
+    except TimeoutError:
+        return True
+    else:
+        return False
+    finally:
+        connection.settimeout(SOON)
+
+
+def is_reset(proxy: FaultProxy) -> bool:
+    """Whether a new connection is reset, be it while it is made or right afterwards."""
+    try:
+        with socket.create_connection(("127.0.0.1", proxy.port), SOON) as connection:
+            connection.recv(1)
+    except ConnectionResetError:
+        return True
+    return False
+
+
+def test_much_passes_whole_and_in_order(client: socket.socket) -> None:
+    words = bytes(range(256)) * 20_000
+    Thread(target=say, args=(client, words), daemon=True).start()
+    assert hears(client, words)
+
+
+def test_the_end_of_a_connection_passes(client: socket.socket) -> None:
+    say(client, b"last words")
+    client.shutdown(socket.SHUT_WR)
+    assert hears(client, b"last words")
+    assert client.recv(1) == b""
+
+
+def test_a_delay_counts_each_way(proxy: FaultProxy, client: socket.socket) -> None:
+    proxy.delay(0.7 * A_WHILE)
+    say(client, b"slow")
+    assert hears_nothing(client)
+    assert hears(client, b"slow")
+
+
+@pytest.mark.parametrize("fault", ["black hole", "to_server", "to_client"])
+def test_what_is_held_back_arrives_when_the_wire_is_healed(
+    proxy: FaultProxy, client: socket.socket, fault: str
+) -> None:
+    match fault:
+        case "black hole":
+            proxy.black_hole()
+        case "to_server":
+            proxy.stall("to_server")
+        case _:
+            proxy.stall("to_client")
+    say(client, b"later")
+    assert hears_nothing(client)
+    proxy.heal()
+    assert hears(client, b"later")
+
+
+def test_a_new_connection_into_a_black_hole_is_made_and_hears_nothing(proxy: FaultProxy) -> None:
+    proxy.black_hole()
+    with socket.create_connection(("127.0.0.1", proxy.port), SOON) as late:
+        say(late, b"anybody?")
+        assert hears_nothing(late)
+        proxy.heal()
+        assert hears(late, b"anybody?")
+
+
+def test_a_cut_resets_connections_and_leaves_new_ones_alone(
+    proxy: FaultProxy, client: socket.socket
+) -> None:
+    proxy.cut_all()
+    with pytest.raises(ConnectionResetError):
+        client.recv(1)
+    with socket.create_connection(("127.0.0.1", proxy.port), SOON) as late:
+        say(late, b"again")
+        assert hears(late, b"again")
+
+
+def test_a_reset_lasts_until_it_is_healed(proxy: FaultProxy, client: socket.socket) -> None:
+    proxy.reset()
+    with pytest.raises(ConnectionResetError):
+        client.recv(1)
+    assert is_reset(proxy)
+    proxy.heal()
+    with socket.create_connection(("127.0.0.1", proxy.port), SOON) as later:
+        say(later, b"again")
+        assert hears(later, b"again")
+
+
+def test_a_server_that_is_gone_resets_who_asks_for_it() -> None:
+    with FaultProxy.start(1) as proxy:
+        assert is_reset(proxy)

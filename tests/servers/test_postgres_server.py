@@ -1,0 +1,107 @@
+"""PostgreSQL as the tests use it: killed, paused, emptied, replicated."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from servers import Broken, Pgbouncer, Postgres, processes
+
+
+@pytest.fixture
+def server(postgres: Postgres) -> Iterator[Postgres]:
+    """One that a test may kill; only where the shared one could be started."""
+    with Postgres.start() as mine:
+        yield mine
+
+
+def ask(server: Postgres, sql: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(server.address, autocommit=True, connect_timeout=2) as connection:
+        cursor = connection.execute(sql.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
+def state_of(pid: int) -> str:
+    status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    return status.rpartition(")")[2].split()[0]
+
+
+def test_it_is_durable(postgres: Postgres) -> None:
+    assert ask(postgres, "SHOW fsync") == [("on",)]
+    assert ask(postgres, "SHOW synchronous_commit") == [("on",)]
+
+
+def test_a_killed_server_keeps_what_was_committed(server: Postgres) -> None:
+    ask(server, "CREATE TABLE kept AS SELECT 1 AS number")
+    port = server.port
+    server.kill()
+    with pytest.raises(psycopg.OperationalError):
+        ask(server, "SELECT 1")
+    server.start_again()
+    assert server.port == port
+    assert ask(server, "SELECT * FROM kept") == [(1,)]
+    assert "was not properly shut down" in server.log()
+
+
+def test_a_kill_ends_the_backends_too(server: Postgres) -> None:
+    with psycopg.connect(server.address, autocommit=True) as connection:
+        backend = connection.info.backend_pid
+        server.kill()
+        assert processes.is_gone(backend)
+        with pytest.raises(psycopg.OperationalError):
+            connection.execute("SELECT 1")
+
+
+def test_an_emptied_server_remembers_nothing(server: Postgres) -> None:
+    ask(server, "CREATE TABLE forgotten (number int)")
+    server.stop()
+    server.restart_empty()
+    assert ask(server, "SELECT to_regclass('forgotten')") == [(None,)]
+
+
+def test_a_paused_server_answers_nobody_until_it_goes_on(server: Postgres) -> None:
+    with psycopg.connect(server.address, autocommit=True) as connection:
+        server.pause()
+        assert state_of(connection.info.backend_pid) == "T"
+        with pytest.raises(psycopg.OperationalError, match="timeout"):
+            ask(server, "SELECT 1")
+        server.resume()
+        assert connection.execute("SELECT 2").fetchone() == (2,)
+
+
+def test_settings_reach_the_server(postgres: Postgres) -> None:
+    with Postgres.start(settings={"max_connections": "20", "application_name": "it's"}) as server:
+        assert ask(server, "SHOW max_connections") == [("20",)]
+        assert ask(server, "SHOW application_name") == [("it's",)]
+
+
+def test_a_setting_that_is_wrong_is_told_with_the_log(postgres: Postgres) -> None:
+    with pytest.raises(Broken, match="max_connexions"):
+        Postgres.start(settings={"max_connexions": "20"})
+
+
+def test_a_standby_follows_until_it_is_promoted(server: Postgres) -> None:
+    with Postgres.standby_of(server) as standby:
+        assert ask(standby, "SELECT pg_is_in_recovery()") == [(True,)]
+        ask(server, "CREATE TABLE written AS SELECT 1 AS number")
+        (position,) = ask(server, "SELECT pg_current_wal_lsn()")[0]
+        server.kill()
+        standby.promote()
+        assert ask(standby, f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == [(True,)]
+        assert ask(standby, "INSERT INTO written VALUES (2) RETURNING number") == [(2,)]
+
+
+def test_version_18_is_had_too(postgres_newer: Postgres) -> None:
+    assert ask(postgres_newer, "SHOW server_version_num")[0] >= ("180000",)
+
+
+def test_pgbouncer_gives_a_transaction_a_connection_for_its_time_only(
+    pgbouncer: Pgbouncer,
+) -> None:
+    with (
+        psycopg.connect(pgbouncer.address, autocommit=True) as one,
+        psycopg.connect(pgbouncer.address, autocommit=True) as other,
+    ):
+        own = "SELECT pg_backend_pid()"
+        assert one.execute(own).fetchone() == other.execute(own).fetchone()

@@ -1,0 +1,55 @@
+"""Redis and Valkey as the tests use them, and the Sentinels that watch over two."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from servers import Redis, Sentinel, Valkey
+
+
+@pytest.fixture(params=[Redis, Valkey])
+def server(request: pytest.FixtureRequest) -> Iterator[Redis]:
+    kind: type[Redis] = request.param
+    request.getfixturevalue(kind.__name__.lower())  # skips where it is missing
+    with kind.start() as mine:
+        yield mine
+
+
+def test_a_killed_server_keeps_what_it_has_acknowledged(server: Redis) -> None:
+    server.ask("SET", "word", "kept")
+    server.kill()
+    with pytest.raises(ConnectionError):
+        server.ask("PING")
+    server.start_again()
+    assert "kept" in server.ask("GET", "word")
+
+
+def test_an_emptied_server_remembers_nothing(server: Redis) -> None:
+    server.ask("SET", "word", "forgotten")
+    server.stop()
+    server.restart_empty()
+    assert server.ask("DBSIZE") == ":0\r\n"
+
+
+def test_a_paused_server_answers_nobody_until_it_goes_on(server: Redis) -> None:
+    server.pause()
+    with pytest.raises(TimeoutError):
+        server.ask("PING")
+    server.resume()
+    assert server.ask("PING") == "+PONG\r\n"
+
+
+def test_settings_reach_the_server(redis: Redis) -> None:
+    with Redis.start(settings={"appendfsync": "always"}) as server:
+        assert "always" in server.ask("CONFIG", "GET", "appendfsync")
+
+
+def test_the_sentinels_replace_a_killed_primary(sentinel: Sentinel) -> None:
+    first = sentinel.primary()
+    first.ask("SET", "word", "kept")
+    assert first.ask("WAIT", "1", "1000") == ":1\r\n"
+    first.kill()
+    second = sentinel.primary()
+    assert second is not first
+    assert "kept" in second.ask("GET", "word")
+    first.start_again()
