@@ -1,4 +1,4 @@
-"""Redis, which writes every change to its log before it answers."""
+"""Redis, which keeps a log of its changes and flushes it once a second."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ASK_PATIENCE = 2.0
 
 
 class Redis(Server):
-    """A Redis server. What it has acknowledged survives a kill of it, not one of the machine."""
+    """A Redis server. The last second of what it acknowledged may be lost when it is killed."""
 
     name = "Redis"
     package: ClassVar[Package] = REDIS
