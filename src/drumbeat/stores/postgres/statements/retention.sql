@@ -1,0 +1,62 @@
+-- name: forget_paces
+-- Rates that have not been used for a while: what is known of them says nothing now.
+DELETE FROM {schema}.paces WHERE pace <= coalesce($1::timestamptz, clock_timestamp());
+
+-- name: release_keys
+-- Finished jobs whose dedupe key stands for nothing any more.
+UPDATE {schema}.archive SET guarded_until = NULL
+WHERE id = ANY (ARRAY(
+    SELECT id FROM {schema}.archive
+    WHERE guarded_until <= coalesce($1::timestamptz, clock_timestamp())
+    ORDER BY guarded_until LIMIT $2 FOR UPDATE SKIP LOCKED
+))
+RETURNING id;
+
+-- name: forget_jobs
+-- Jobs that ended so long ago and guard no key, the oldest first, with their attempts.
+WITH gone AS (
+    DELETE FROM {schema}.archive WHERE id = ANY (ARRAY(
+        SELECT id FROM {schema}.archive
+        WHERE guarded_until IS NULL AND finished_at
+            <= coalesce($1::timestamptz, clock_timestamp()) - $2::bigint * interval '1 microsecond'
+        ORDER BY finished_at LIMIT $3 FOR UPDATE SKIP LOCKED
+    ))
+    RETURNING id, lane, status
+), attempts AS (
+    DELETE FROM {schema}.attempts WHERE job = ANY (ARRAY(SELECT id FROM gone))
+), told AS (
+    INSERT INTO {schema}.tallies (lane, completed, failed, cancelled)
+    SELECT lane, -count(*) FILTER (WHERE status = 'completed'),
+        -count(*) FILTER (WHERE status = 'failed'), -count(*) FILTER (WHERE status = 'cancelled')
+    FROM gone GROUP BY lane
+)
+SELECT count(*) FROM gone;
+
+-- name: forget_ticks
+-- Ledger rows of that age, the oldest first, but never the last row of a schedule.
+WITH gone AS (
+    DELETE FROM {schema}.ticks WHERE ctid = ANY (ARRAY(
+        SELECT o.ctid FROM {schema}.ticks AS o
+        WHERE o.recorded_at
+            <= coalesce($1::timestamptz, clock_timestamp()) - $2::bigint * interval '1 microsecond'
+        AND (
+            SELECT l.number FROM {schema}.ticks AS l WHERE l.schedule = o.schedule
+            AND (l.tick_at, l.number) > (o.tick_at, o.number) LIMIT 1
+        ) IS NOT NULL
+        ORDER BY o.recorded_at LIMIT $3
+    ))
+    RETURNING 1
+)
+SELECT count(*) FROM gone;
+
+-- name: forget_nodes
+-- Nodes whose heartbeat ended so long ago, the oldest first.
+WITH gone AS (
+    DELETE FROM {schema}.nodes WHERE id IN (
+        SELECT id FROM {schema}.nodes WHERE expires_at
+            <= coalesce($1::timestamptz, clock_timestamp()) - $2::bigint * interval '1 microsecond'
+        ORDER BY expires_at LIMIT $3
+    )
+    RETURNING 1
+)
+SELECT count(*) FROM gone;

@@ -1,0 +1,94 @@
+"""Whether a namespace of PostgreSQL is whole: whatever is kept twice says the same."""
+
+from __future__ import annotations
+
+import psycopg
+
+EMPTIED = (
+    *("jobs", "archive", "attempts", "tallies", "arrivals", "fronts", "holdings", "paces"),
+    *("openings", "schedules", "ticks", "nodes", "fence", "fence_tokens"),
+)
+
+FAULTS = {
+    "the tallies are what the jobs add up to": """
+        WITH told AS (
+            SELECT t.lane, s.status, sum(s.jobs) AS jobs
+            FROM {0}.tallies AS t, LATERAL (VALUES
+                ('pending', t.pending), ('queued', t.queued), ('running', t.running),
+                ('completed', t.completed), ('failed', t.failed), ('cancelled', t.cancelled)
+            ) AS s (status, jobs)
+            GROUP BY t.lane, s.status HAVING sum(s.jobs) <> 0
+        ), counted AS (
+            SELECT lane, status, count(*) AS jobs FROM (
+                SELECT lane, status FROM {0}.jobs UNION ALL SELECT lane, status FROM {0}.archive
+            ) AS j GROUP BY lane, status
+        )
+        SELECT * FROM told FULL JOIN counted USING (lane, status)
+        WHERE told.jobs IS DISTINCT FROM counted.jobs
+    """,
+    "a job is in one place": """
+        SELECT id FROM {0}.jobs JOIN {0}.archive USING (id)
+    """,
+    "a running job has a node and a start, and no other has": """
+        SELECT id FROM {0}.jobs
+        WHERE (status = 'running') <> (node IS NOT NULL)
+            OR (status = 'running') <> (started_at IS NOT NULL)
+    """,
+    "a line with queued jobs and terms has a front or has arrived, at its first job or before": """
+        SELECT j.line, j.id FROM {0}.jobs AS j WHERE j.status = 'queued' AND j.terms IS NOT NULL
+        AND NOT EXISTS (
+            SELECT FROM (
+                SELECT line, rank, run_at, id FROM {0}.fronts
+                UNION ALL SELECT line, rank, run_at, id FROM {0}.arrivals
+            ) AS f
+            WHERE f.line = j.line AND (f.rank, f.run_at, f.id) <= (j.rank, j.run_at, j.id)
+        )
+    """,
+    "the holdings are what runs under each key": """
+        WITH counted AS (
+            SELECT l ->> 0 AS key, count(*) AS running
+            FROM {0}.jobs AS j, json_array_elements(j.terms::json -> 0) AS l
+            WHERE j.status = 'running' AND j.terms IS NOT NULL GROUP BY 1
+        )
+        SELECT * FROM {0}.holdings AS h FULL JOIN counted AS c USING (key)
+        WHERE h.running IS DISTINCT FROM c.running
+    """,
+    "while a key has room, each lane with lines parked under it has one of them open": """
+        SELECT f.line FROM {0}.fronts AS f
+        LEFT JOIN {0}.holdings AS h ON 'limit:' || h.key = f.parked
+        WHERE f.parked LIKE 'limit:%' AND coalesce(h.running, 0) < f.at_most AND NOT EXISTS (
+            SELECT FROM {0}.fronts AS o
+            WHERE o.lane = f.lane AND o.parked IS NULL AND substr(f.parked, 7) = ANY (o.keys)
+        )
+    """,
+    "a line that is parked for a rate is looked at again": """
+        SELECT f.line FROM {0}.fronts AS f
+        WHERE f.parked LIKE 'rate:%' AND NOT EXISTS (
+            SELECT FROM {0}.openings AS o WHERE o.lane = f.lane AND o.parked = f.parked
+        ) AND NOT EXISTS (
+            SELECT FROM {0}.fronts AS o
+            WHERE o.lane = f.lane AND o.parked IS NULL AND o.rate = f.rate
+        )
+    """,
+    "a tick that fired has its job in the ledger once": """
+        SELECT schedule, tick_at FROM {0}.ticks WHERE reason IS NULL
+        GROUP BY schedule, tick_at HAVING count(*) > 1
+    """,
+}
+
+
+def check_whole(address: str, namespace: str) -> None:
+    """Every rule holds."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        for rule, question in FAULTS.items():
+            text = question.replace("{0}", f'"{namespace}"')
+            found = connection.execute(text.encode()).fetchall()
+            assert not found, f"{rule}: {found[:5]}"
+
+
+def empty(address: str, namespace: str) -> None:
+    """As new, but for the lanes: a new namespace takes longer."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        deletes = "; ".join(f'DELETE FROM "{namespace}".{table}' for table in EMPTIED)
+        connection.execute(f"BEGIN; {deletes}; COMMIT".encode())
+        connection.execute(f'ALTER SEQUENCE "{namespace}".job_ids RESTART'.encode())

@@ -1,0 +1,142 @@
+"""What becomes of calls while a server is killed, paused, read-only or replaced."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from drumbeat.engine.runtime import SystemClock
+from drumbeat.model.errors import Unavailable
+from drumbeat.postgres import connecting
+from drumbeat.postgres.connecting import Limits
+from drumbeat.postgres.database import Database
+from servers import Postgres
+
+from .postgres_namespace import ask, kill_connections, namespace_in, until
+
+SOON = 20.0
+
+
+HASTY = Limits(connections=2, patience=1.0, connecting=1.0, statement=0.5, lock=0.3)
+SLEEPING = (
+    "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%sleep(30)' AND state = 'active'"
+)
+
+
+@pytest.fixture
+def namespace(postgres: Postgres) -> Iterator[str]:
+    with namespace_in(postgres.address) as name:
+        yield name
+
+
+@pytest.fixture
+async def database(postgres: Postgres, namespace: str) -> AsyncIterator[Database]:
+    database = Database(postgres.address, SystemClock(), namespace)
+    yield database
+    await database.close()
+
+
+class TestBadDays:
+    async def test_killed_connections_that_were_idle_are_not_noticed(
+        self, database: Database, postgres: Postgres
+    ) -> None:
+        lost = asyncio.Event()
+
+        def ended(_connection: object) -> None:
+            lost.set()
+
+        async with database.borrow() as connection:
+            pid = await connection.fetchval("SELECT pg_backend_pid()")
+            connection.add_termination_listener(ended)
+        kill_connections(postgres.address)
+        async with asyncio.timeout(SOON):
+            await lost.wait()
+        assert await database.fetch_value("SELECT pg_backend_pid()") != pid
+
+    async def test_a_statement_whose_connection_is_killed_is_unavailable(
+        self, database: Database, postgres: Postgres
+    ) -> None:
+        sleeping = asyncio.ensure_future(database.fetch("SELECT pg_sleep(30)"))
+        await until(lambda: ask(postgres.address, SLEEPING) == [(1,)])
+        kill_connections(postgres.address)
+        with pytest.raises(Unavailable, match="the connection was lost"):
+            await sleeping
+        assert await database.fetch_value("SELECT 1") == 1
+
+    async def test_a_server_that_was_killed_is_used_again_once_it_is_back(self) -> None:
+        with Postgres.start() as server:
+            database = Database(server.address, SystemClock())
+            async with asyncio.TaskGroup() as group:
+                for _ in range(4):
+                    group.create_task(database.fetch("SELECT pg_sleep(0.05)"))
+            woken = asyncio.Event()
+            database.subscribe("jobs", woken.set)
+            async with asyncio.timeout(SOON):
+                await woken.wait()
+                woken.clear()
+                server.kill()
+                for _ in range(10):
+                    with pytest.raises(Unavailable):
+                        await database.fetch("SELECT 1")
+                server.start_again()
+                assert await database.fetch_value("SELECT 1") == 1
+                await woken.wait()
+            await database.close()
+
+    async def test_all_who_wait_are_told_when_the_server_is_gone(self) -> None:
+        with Postgres.start() as server:
+            database = Database(server.address, SystemClock(), limits=Limits(connections=1))
+            await database.open()
+            server.kill()
+            answers = await asyncio.gather(
+                *(database.fetch("SELECT 1") for _ in range(50)), return_exceptions=True
+            )
+            assert all(isinstance(answer, Unavailable) for answer in answers)
+            assert not any("busy" in str(answer) for answer in answers)
+            await database.close()
+
+    async def test_a_paused_server_is_not_awaited_for_ever(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(connecting, "SLACK", 0.1)
+        with Postgres.start() as server:
+            database = Database(server.address, SystemClock(), limits=HASTY)
+            assert await database.fetch_value("SELECT 1") == 1
+            server.pause()
+            async with asyncio.timeout(SOON):
+                for _ in range(3):
+                    with pytest.raises(Unavailable, match="did not answer in time"):
+                        await database.fetch("SELECT 1")
+                server.resume()
+                assert await database.fetch_value("SELECT 1") == 1
+            await database.close()
+
+    async def test_a_standby_is_refused_in_words(
+        self, database: Database, postgres: Postgres, namespace: str
+    ) -> None:
+        await database.open()  # there is nothing to migrate, so nobody would notice by writing
+        with Postgres.standby_of(postgres) as standby:
+            wrong = Database(standby.address, SystemClock(), namespace)
+            with pytest.raises(Unavailable, match=r"read-only: .* name the primary"):
+                await wrong.open()
+            await wrong.close()
+
+    async def test_several_hosts_lead_to_the_standby_that_was_promoted(self) -> None:
+        with Postgres.start() as primary, Postgres.standby_of(primary) as standby:
+            hosts = f"127.0.0.1:{standby.port},127.0.0.1:{primary.port}"
+            database = Database(f"postgresql://postgres@{hosts}/postgres", SystemClock())
+            assert await database.fetch_value("SELECT inet_server_port()") == primary.port
+            woken = asyncio.Event()
+            database.subscribe("jobs", woken.set)
+            async with asyncio.timeout(SOON):
+                await woken.wait()
+                woken.clear()
+                primary.kill()
+                with pytest.raises(Unavailable):
+                    await database.fetch("SELECT 1")
+                standby.promote()
+                assert await database.fetch_value("SELECT inet_server_port()") == standby.port
+                await woken.wait()
+            await database.close()

@@ -1,0 +1,190 @@
+"""Hints of a database: by listening, and behind a pooler, where nobody can."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from drumbeat.engine.runtime import SystemClock
+from drumbeat.postgres import listener
+from drumbeat.postgres.database import Database
+from servers import Pgbouncer, Postgres
+
+from .postgres_namespace import kill_connections, namespace_in, until
+
+SOON = 20.0
+
+
+@pytest.fixture
+def namespace(postgres: Postgres) -> Iterator[str]:
+    with namespace_in(postgres.address) as name:
+        yield name
+
+
+@pytest.fixture
+async def database(postgres: Postgres, namespace: str) -> AsyncIterator[Database]:
+    database = Database(postgres.address, SystemClock(), namespace)
+    yield database
+    await database.close()
+
+
+class TestHints:
+    async def test_a_notification_wakes_its_channel_only(self, database: Database) -> None:
+        jobs, times = asyncio.Event(), asyncio.Event()
+        database.subscribe("jobs", jobs.set)
+        database.subscribe("times", times.set)
+        async with asyncio.timeout(SOON):
+            await jobs.wait()  # once when listening begins
+            await times.wait()
+            jobs.clear()
+            times.clear()
+            await _notify(database, "jobs")
+            await jobs.wait()
+        assert not times.is_set()
+
+    async def test_a_channel_that_comes_later_is_heard_too(self, database: Database) -> None:
+        first, second = asyncio.Event(), asyncio.Event()
+        database.subscribe("jobs", first.set)
+        async with asyncio.timeout(SOON):
+            await first.wait()
+            database.subscribe("times", second.set)
+            await second.wait()
+            second.clear()
+            await _notify(database, "times")
+            await second.wait()
+
+    async def test_who_has_ended_is_not_woken(self, database: Database) -> None:
+        woken = 0
+        other = asyncio.Event()
+
+        def wake() -> None:
+            nonlocal woken
+            woken += 1
+
+        stop = database.subscribe("jobs", wake)
+        database.subscribe("jobs", other.set)
+        async with asyncio.timeout(SOON):
+            await other.wait()
+            before = woken
+            stop()
+            stop()
+            other.clear()
+            await _notify(database, "jobs")
+            await other.wait()
+        assert woken == before
+
+    async def test_namespaces_do_not_wake_each_other(
+        self, database: Database, postgres: Postgres
+    ) -> None:
+        woken = asyncio.Event()
+        database.subscribe("jobs", woken.set)
+        async with asyncio.timeout(SOON):
+            await woken.wait()
+            woken.clear()
+            await database.fetch("SELECT pg_notify('other:jobs', '')")
+            await _notify(database, "times")
+            await database.fetch("SELECT 1")
+        assert not woken.is_set()
+
+    async def test_everyone_is_woken_after_the_connection_was_lost(
+        self, database: Database, postgres: Postgres
+    ) -> None:
+        woken = asyncio.Event()
+        database.subscribe("jobs", woken.set)
+        async with asyncio.timeout(SOON):
+            await woken.wait()
+            woken.clear()
+            kill_connections(postgres.address)
+            await woken.wait()
+            woken.clear()
+            await _notify(database, "jobs")
+            await woken.wait()
+
+    async def test_a_silent_connection_is_asked_whether_it_is_there(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        monkeypatch.setattr(listener, "CHECK", 0.1)
+        monkeypatch.setattr(listener, "ANSWER", 0.2)
+        with Postgres.start() as server:
+            database = Database(server.address, SystemClock())
+            woken = asyncio.Event()
+            database.subscribe("jobs", woken.set)
+            async with asyncio.timeout(SOON):
+                await woken.wait()
+                woken.clear()
+                server.pause()
+                await until(lambda: "it did not answer in time" in caplog.text)
+                server.resume()
+                await woken.wait()
+            await database.close()
+
+
+async def _notify(database: Database, channel: str) -> None:
+    await database.fetch("SELECT pg_notify($1, '')", database.names.channels + channel)
+
+
+class TestBehindAPooler:
+    @pytest.fixture
+    async def pooled(self, pgbouncer: Pgbouncer, namespace: str) -> AsyncIterator[Database]:
+        database = Database(pgbouncer.address, SystemClock(), namespace)
+        await database.open()
+        yield database
+        await database.close()
+
+    async def test_it_is_noticed_and_said_once(
+        self, pgbouncer: Pgbouncer, namespace: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level("INFO", "drumbeat.postgres")
+        database = Database(pgbouncer.address, SystemClock(), namespace)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(10):
+                group.create_task(database.fetch("SELECT 1"))
+        assert database.pooled
+        assert caplog.text.count("is behind a pooler") == 1
+        await database.close()
+
+    async def test_it_may_be_said_in_the_address(self, postgres: Postgres, namespace: str) -> None:
+        database = Database(f"{postgres.address}?pooler=transaction", SystemClock(), namespace)
+        assert await database.fetch_value("SHOW statement_timeout") == "0"
+        assert database.pooled
+        await database.close()
+
+    async def test_sessions_are_left_as_they_were(self, pooled: Database) -> None:
+        for _ in range(5):
+            await pooled.fetch("SELECT $1::int", 1)
+        assert await pooled.fetch_value("SHOW statement_timeout") == "0"
+        assert await pooled.fetch_value("SELECT count(*) FROM pg_prepared_statements") == 0
+
+    async def test_many_callers_share_few_sessions(self, pooled: Database) -> None:
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(pooled.fetch_value("SELECT $1::int * 2", number))
+                for number in range(200)
+            ]
+        assert [task.result() for task in tasks] == [2 * number for number in range(200)]
+
+    async def test_hints_come_by_themselves(self, pooled: Database) -> None:
+        woken = asyncio.Event()
+        pooled.subscribe("jobs", woken.set)
+        async with asyncio.timeout(SOON):
+            for _ in range(3):
+                await woken.wait()
+                woken.clear()
+
+    async def test_a_pooler_that_keeps_sessions_keeps_everything(
+        self, postgres: Postgres, namespace: str
+    ) -> None:
+        with Pgbouncer.start(postgres, mode="session") as bouncer:
+            database = Database(f"{bouncer.address}?pooler=session", SystemClock(), namespace)
+            woken = asyncio.Event()
+            assert await database.fetch_value("SHOW statement_timeout") == "30s"
+            assert not database.pooled
+            database.subscribe("jobs", woken.set)
+            async with asyncio.timeout(SOON):
+                await woken.wait()
+                woken.clear()
+                await _notify(database, "jobs")
+                await woken.wait()
+            await database.close()
