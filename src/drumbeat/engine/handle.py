@@ -36,6 +36,14 @@ class TaskSettings(TypedDict, total=False):
     tags: tuple[str, ...]
 
 
+class CallSettings(TaskSettings, total=False):
+    """Options of some calls: those of the task, and the transaction that they belong to."""
+
+    connection: object
+    """A connection of psycopg, asyncpg, SQLAlchemy or Django to the store's own database: the job
+    is created by the transaction that is open on it, or not at all."""
+
+
 class Submission(Protocol):
     """How a handle reaches the store."""
 
@@ -49,6 +57,10 @@ class Submission(Protocol):
 
     def submit_sync(self, spec: JobSpec) -> Job:
         """Create one job, from code with no event loop."""
+        ...
+
+    def within(self, connection: object) -> Submission:
+        """The same, over a connection of the caller's own and as part of its transaction."""
         ...
 
 
@@ -82,12 +94,19 @@ class Task(Generic[P, R_co]):
     def __repr__(self) -> str:
         return f"<Task {self.name!r}>"
 
-    def options(self, **changes: Unpack[TaskSettings]) -> Task[P, R_co]:
-        """The same task with other options, for the calls that follow."""
+    def options(self, **changes: Unpack[CallSettings]) -> Task[P, R_co]:
+        """The same task with other options, for the calls that follow.
+
+        With `connection`, they belong to the transaction that is open on it: what is rolled back
+        was never submitted.
+        """
+        submission = self._submission
+        if "connection" in changes:
+            submission = submission.within(changes.pop("connection"))
         chosen = (self._options or self._definition.options).but(changes)
         if "heartbeat" in changes:
             raise InvalidOption("heartbeat belongs to the task: give it to @app.task")
-        return Task(self._definition, self._submission, chosen)
+        return Task(self._definition, submission, chosen)
 
     async def submit(self, *args: P.args, **kwargs: P.kwargs) -> Job:
         """Submit a job with these arguments. When this returns, the job cannot be lost."""

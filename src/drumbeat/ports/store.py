@@ -50,6 +50,7 @@ from drumbeat.model.plan import (
     Written,
 )
 from drumbeat.model.schedule import Due, Found, StoredSchedule
+from drumbeat.ports.joining import Joining
 
 At: TypeAlias = datetime | None
 
@@ -151,7 +152,11 @@ class JobStore(Protocol):
         `run_at`, then the lower id. A claim raises `fence` and `attempt` by one and makes the job
         `running`. No claim breaks a limit or a rate: such a job keeps waiting. Once its rate is
         open and every limit that it waits for has room, a limit that is reached and whose
-        `on_conflict` is `cancel` ends it as cancelled. A wanted limit of zero only settles.
+        `on_conflict` is `cancel` ends it as cancelled. With nothing wanted it only settles.
+
+        `wanted.ahead` asks for more than `wanted.limit`, in the same order, to be held and not
+        started at once. A job with limits or a rate is never claimed so: holding it would keep its
+        key from others. Where such a job would be next, the claim ends.
         """
         ...
 
@@ -271,6 +276,11 @@ class Store(Protocol):
         """Whether a hint comes of everything that happens, so that nobody has to look without."""
         ...
 
+    @property
+    def writers(self) -> int:
+        """How many writes it can work on at once: 1 where they would only wait for each other."""
+        ...
+
     async def open(self) -> None:
         """Make ready for use on the calling event loop. Calling it again does nothing."""
         ...
@@ -288,6 +298,11 @@ class Store(Protocol):
 
         Returns the call that ends the subscription.
         """
+        ...
+
+    @property
+    def joining(self) -> Joining | None:
+        """How jobs are created within a caller's own transaction; None: they cannot be."""
         ...
 
     @property

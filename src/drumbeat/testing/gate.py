@@ -175,6 +175,8 @@ class NodeStore:
     """The store that all share, as one node reaches it."""
 
     always_hints = True
+    writers = 1
+    joining = None
 
     def __init__(self, shared: MemoryStore, gate: Gate) -> None:
         self._shared = shared

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Topic
-from drumbeat.stores.memory.fence import MemoryFence
+from drumbeat.stores.memory.fence import EpochOf, MemoryFence, next_epoch
 from drumbeat.stores.memory.hints import Hints
 from drumbeat.stores.memory.jobs import MemoryJobs
 from drumbeat.stores.memory.nodes import MemoryNodes
@@ -26,14 +26,16 @@ class MemoryStore:
     """
 
     always_hints = True
+    writers = 1
+    joining = None
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, epoch_of: EpochOf = next_epoch) -> None:
         self._hints = Hints()
         self._step = Step(clock, self._hints)
         self._table = JobTable(self._hints)
         self.nodes = MemoryNodes(self._step, self._table)
         self.jobs = MemoryJobs(self._step, self._table, self.nodes)
-        self.fence = MemoryFence(self._step)
+        self.fence = MemoryFence(self._step, epoch_of)
         self.schedules = MemorySchedules(self._step, self._table, self.fence, Roster(self._hints))
         self.retention = MemoryRetention(self._step, self._table, self.schedules.ledger, self.nodes)
 

@@ -34,6 +34,8 @@ class SqliteStore:
     """A store in one SQLite file, shared by any number of threads and processes of a machine."""
 
     always_hints = False  # a datagram may be lost
+    writers = 1
+    joining = None  # one writer at a time: the caller's transaction would keep all others out
 
     def __init__(self, path: str | Path, clock: Clock, namespace: str = "drumbeat") -> None:
         self._clock = clock
