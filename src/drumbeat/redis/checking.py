@@ -1,0 +1,45 @@
+"""Checking: whether a server can be trusted to keep what it is given."""
+
+from __future__ import annotations
+
+import logging
+
+from drumbeat.model.errors import ConfigurationError
+from drumbeat.redis.address import Address
+from drumbeat.redis.client import Client
+
+LOG = logging.getLogger("drumbeat.redis")
+
+KEEPS = "noeviction"
+
+
+async def check(client: Client, address: Address) -> None:
+    """Refuse a replica, which takes no writes, and a server that may drop what is still needed."""
+    replication = await _section(client, "replication")
+    if replication.get("role") == "slave" and address.primary is None:
+        raise ConfigurationError(
+            f"Redis at {address.shown} is a read-only replica of "
+            f"{replication.get('master_host')}:{replication.get('master_port')}; "
+            f"name the primary, or its Sentinels with redis+sentinel://"
+        )
+    policy = (await _section(client, "memory")).get("maxmemory_policy", KEEPS)
+    if policy != KEEPS:
+        _judge_eviction(address, policy)
+
+
+def _judge_eviction(address: Address, policy: str) -> None:
+    danger = (
+        f"Redis at {address.shown} has maxmemory-policy {policy}: when its memory is full it drops "
+        f"keys, and with them leases that are still held"
+    )
+    if not address.allow_eviction:
+        raise ConfigurationError(
+            f"{danger}; set maxmemory-policy to {KEEPS}, or use a server of its own for Drumbeat, "
+            f"or accept the danger by adding ?allow_eviction=true to the address"
+        )
+    LOG.warning("%s; this was accepted by allow_eviction=true", danger)
+
+
+async def _section(client: Client, name: str) -> dict[str, str]:
+    facts: dict[str, object] = await client.command("INFO", name)
+    return {fact: str(value) for fact, value in facts.items()}
