@@ -1,0 +1,35 @@
+"""The etcd coordinator: appoints among all nodes that reach one etcd cluster.
+
+A term is a key that is bound to an etcd lease of its own. It is acquired by one transaction that
+writes the key if it does not exist, renewed by a keep-alive of the lease, and ends when etcd
+revokes the lease, which deletes the key.
+
+**Tokens** are the key's `create_revision`: etcd numbers all its writes in one rising sequence, so
+each new term of any name has a higher one than all before.
+
+**A renewal is believed only after a look.** A member that was cut off or paused may take itself for
+etcd's leader for a while and answer a keep-alive for a lease that the others have ended. So every
+keep-alive is followed by a linearizable read, which needs a majority: the key must still be there,
+of the same term. For the same reason a term is never taken for granted when a lease was: between
+the two it may have ended, and then the transaction that needs it fails.
+
+**The TTL at the server is a lower bound.** etcd counts in whole seconds, so what was asked for is
+rounded up; its shortest is one and a half election time-outs; it looks for leases that are over
+twice a second; and it begins to count anew when its own leader changes. All of that makes a term
+live longer than was asked, never shorter, and until etcd has ended it nobody else can have it. So
+etcd alone decides when a term is over, and a holder that asks before that is renewed.
+
+**The domain** is the cluster id and a random key. The cluster id is not enough: it is computed from
+the addresses of the members and their cluster token, so a cluster that is wiped and started again
+as before has the same one, and counts its revisions from one. The random key is gone then, and the
+next term is the first of a new domain. A term is granted and its domain read in one transaction.
+A cluster that is restored from an old snapshot keeps both; see the docs on what to do then.
+
+**Hints** are looks. Whoever waits looks at the keys, follows a watch from the revision that it
+looked at, and looks again at the first word of the watch, or when it was silent for a while, since
+a member that is cut off is silent too. So nothing is missed whatever becomes of a watch.
+"""
+
+from drumbeat.coordinators.etcd.coordinator import EtcdCoordinator
+
+__all__ = ["EtcdCoordinator"]

@@ -1,0 +1,102 @@
+"""An election of real electors, and an eye on them: no two may act at once, on one clock."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.elector import Candidacy, Elector
+from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.model.ids import node_id
+from drumbeat.model.lease import Lease
+from drumbeat.ports.coordinator import Coordinator
+from drumbeat.rules.leading import Leading, LeaseTimings
+
+TTL = 2.0
+NEVER = 3600.0
+"""Seconds between two tries without a hint: a follower that leads was told of the vacancy."""
+NAMES = ("anne", "bert", "carl")
+clock = SystemRuntime().clock
+
+
+class Doubled(AssertionError):
+    """Two electors took themselves for the leader at once."""
+
+
+class Election:
+    """Electors of one election, and an eye on them."""
+
+    def __init__(self, *connects: Callable[[], Coordinator], retry_every: float = 0.5) -> None:
+        runtime = SystemRuntime()
+        timings = LeaseTimings.for_ttl(TTL)
+        self.electors = [
+            Elector(
+                Candidacy("scheduler", node_id(name, 0), timings, retry_every),
+                connect,
+                runtime,
+                Bus(clock),
+            )
+            for name, connect in zip(NAMES, connects, strict=False)
+        ]
+        self.terms: list[Lease] = []
+
+    @asynccontextmanager
+    async def held(self) -> AsyncGenerator[Election]:
+        """Hold the election, which the first wins; whoever watches raises `Doubled` in the body."""
+        async with asyncio.TaskGroup() as group:
+            eye = group.create_task(self._watch())
+            first, *others = self.electors
+            try:
+                first.start()
+                await self.leader(within=5)
+                for elector in others:
+                    elector.start()
+                yield self
+            finally:
+                await asyncio.gather(*(elector.stop() for elector in self.electors))
+                eye.cancel()
+
+    def acting(self) -> list[Lease]:
+        """The terms in which somebody may act right now."""
+        states = [elector.state for elector in self.electors]
+        return [
+            state.lease
+            for state, elector in zip(states, self.electors, strict=True)
+            if isinstance(state, Leading) and elector.may_act(state.lease)
+        ]
+
+    async def leader(self, within: float, but: Lease | None = None) -> Lease:
+        """Wait until somebody leads, in another term than that."""
+        async with asyncio.timeout(within):
+            while True:
+                for lease in self.acting():
+                    if lease != but:
+                        return lease
+                await clock.sleep(0.005)
+
+    async def nobody(self, within: float) -> None:
+        """Wait until nobody may act."""
+        async with asyncio.timeout(within):
+            while self.acting():
+                await clock.sleep(0.005)
+
+    def elector_of(self, lease: Lease) -> Elector:
+        (elector,) = (each for each in self.electors if each.candidacy.node == lease.holder)
+        return elector
+
+    async def _watch(self) -> None:
+        while True:
+            acting = self.acting()
+            if len(acting) > 1:
+                raise Doubled(f"{acting} at once")
+            for lease in acting:
+                if lease not in self.terms:
+                    self.terms.append(lease)
+            await clock.sleep(0.002)
+
+
+def in_a_thread(act: Callable[[], object]) -> asyncio.Future[object]:
+    """Do something that blocks beside the event loop."""
+    return asyncio.ensure_future(asyncio.to_thread(act))

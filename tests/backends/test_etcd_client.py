@@ -1,0 +1,497 @@
+"""The client of etcd: endpoints that fail, users, TLS, watches that end, history that is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import ssl
+import subprocess
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from http.client import HTTPSConnection
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from drumbeat.coordinators.etcd import EtcdCoordinator
+from drumbeat.coordinators.etcd.client import SILENCE, EtcdClient, Woken
+from drumbeat.coordinators.etcd.coordinator import KIND
+from drumbeat.coordinators.etcd.leases import Claim
+from drumbeat.coordinators.etcd.transaction import Keys, Transaction, created_at, delete, get, put
+from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.model.errors import ConfigurationError, Unavailable
+from drumbeat.remote.address import RemoteAddress
+from drumbeat.remote.exchange import ATTEMPT, PATIENCE, Exchange
+from drumbeat.remote.term import written
+from drumbeat.testing.conformance.builders import ANNE, let_others_run
+from servers import Etcd, FaultProxy, Missing, web
+from servers.etcd import EtcdMember
+from servers.ports import free_port
+
+Member = TypeVar("Member", bound=EtcdMember)
+
+TTL = timedelta(seconds=10)
+clock = SystemRuntime().clock
+
+
+@asynccontextmanager
+async def opened(address: str) -> AsyncGenerator[EtcdCoordinator]:
+    coordinator = EtcdCoordinator(address, SystemRuntime())
+    try:
+        await coordinator.open()
+        yield coordinator
+    finally:
+        await coordinator.close()
+
+
+@asynccontextmanager
+async def calling(address: str) -> AsyncGenerator[EtcdClient]:
+    remote = RemoteAddress.parse(address, KIND)
+    exchange = Exchange(remote, clock)
+    try:
+        yield EtcdClient(remote, exchange)
+    finally:
+        await exchange.close()
+
+
+@pytest.fixture
+def key() -> str:
+    return f"test/{SystemRuntime().random.getrandbits(64):x}"
+
+
+@pytest.fixture
+def proxy(etcd: Etcd) -> Iterator[FaultProxy]:
+    with FaultProxy.start(etcd.port) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+async def client(etcd: Etcd) -> AsyncIterator[EtcdClient]:
+    async with calling(etcd.address) as client:
+        yield client
+
+
+async def write(client: EtcdClient, key: str, value: bytes) -> int:
+    done = await client.transact_once(Transaction(then=(put(key, value),)))
+    return done.header.revision
+
+
+async def versions(client: EtcdClient, key: str) -> int:
+    """How often the key was written since it exists."""
+    return (await client.range(Keys.only(key))).kvs[0].version
+
+
+class TestEndpoints:
+    async def test_an_endpoint_that_refuses_is_passed_over(self, etcd: Etcd, key: str) -> None:
+        gone = free_port()
+        async with calling(f"etcd://127.0.0.1:{gone},127.0.0.1:{etcd.port}") as client:
+            assert await write(client, key, b"1")  # it never left, so even this may go elsewhere
+            assert await versions(client, key) == 1
+
+    async def test_an_endpoint_that_says_nothing_is_passed_over_in_time_and_not_asked_again(
+        self, etcd: Etcd, proxy: FaultProxy, key: str
+    ) -> None:
+        proxy.black_hole()
+        async with calling(f"etcd://127.0.0.1:{proxy.port},127.0.0.1:{etcd.port}") as client:
+            began = clock.elapsed()
+            await client.range(Keys.only(key))
+            assert ATTEMPT <= clock.elapsed() - began < 2 * ATTEMPT
+            began = clock.elapsed()
+            await client.range(Keys.only(key))
+            assert clock.elapsed() - began < ATTEMPT / 2
+
+    async def test_a_caller_that_gives_up_begins_elsewhere_next_time(
+        self, etcd: Etcd, proxy: FaultProxy, key: str
+    ) -> None:
+        proxy.black_hole()
+        async with calling(f"etcd://127.0.0.1:{proxy.port},127.0.0.1:{etcd.port}") as client:
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(ATTEMPT / 4):
+                    await client.range(Keys.only(key))
+            async with asyncio.timeout(ATTEMPT / 2):
+                await client.range(Keys.only(key))
+
+    async def test_a_write_whose_answer_got_lost_is_not_repeated(
+        self, etcd: Etcd, proxy: FaultProxy, client: EtcdClient, key: str
+    ) -> None:
+        async with calling(f"etcd://127.0.0.1:{proxy.port},127.0.0.1:{etcd.port}") as cut:
+            await cut.range(Keys.only(key))
+            proxy.stall("to_client")
+            with pytest.raises(Unavailable, match=f"tried http://127.0.0.1:{proxy.port} "):
+                await write(cut, key, b"1")
+        assert await versions(client, key) == 1
+
+    async def test_a_claim_whose_answer_got_lost_is_recognised_when_it_is_repeated(
+        self, etcd: Etcd, client: EtcdClient, key: str
+    ) -> None:
+        async with opened(f"{etcd.address}/{key}") as coordinator:
+            leases = coordinator.leases
+            number = await client.grant(10)
+            claim = Claim("scheduler", written(ANNE, TTL), number)
+            first = await leases.claim(claim)
+            assert first is not None
+            assert await leases.claim(claim) == first
+            other = Claim("scheduler", written(ANNE, TTL), await client.grant(10))
+            assert await leases.claim(other) is None
+
+    async def test_a_claim_whose_lease_ended_before_it_began_is_no_term(
+        self, etcd: Etcd, client: EtcdClient, key: str
+    ) -> None:
+        async with opened(f"{etcd.address}/{key}") as coordinator:
+            leases = coordinator.leases
+            number = await client.grant(10)
+            assert await client.revoke(number)
+            assert await leases.claim(Claim("scheduler", written(ANNE, TTL), number)) is None
+            assert await leases.current("scheduler") is None
+
+    async def test_a_server_that_was_restarted_is_found_again_at_the_first_call(
+        self, proxy: FaultProxy, key: str
+    ) -> None:
+        async with calling(f"etcd://127.0.0.1:{proxy.port}") as client:
+            await client.range(Keys.only(key))
+            proxy.cut_all()
+            await client.range(Keys.only(key))
+
+    async def test_the_endpoints_that_were_tried_are_named(self, proxy: FaultProxy) -> None:
+        refusing, silent = free_port(), proxy.port
+        proxy.black_hole()
+        began = clock.elapsed()
+        with pytest.raises(Unavailable) as failed:
+            async with opened(f"etcd://anna:hunter2@127.0.0.1:{refusing},127.0.0.1:{silent}"):
+                pass
+        assert f"tried http://127.0.0.1:{refusing} (connection refused)" in str(failed.value)
+        assert f"http://127.0.0.1:{silent} (no answer within" in str(failed.value)
+        assert "hunter2" not in str(failed.value)
+        assert clock.elapsed() - began < PATIENCE + 1
+
+    async def test_what_is_not_etcd_is_told_from_it(self, consul_like: int) -> None:
+        with pytest.raises(Unavailable, match="etcd"):
+            async with opened(f"etcd://127.0.0.1:{consul_like}"):
+                pass
+
+    @pytest.fixture
+    async def consul_like(self) -> AsyncIterator[int]:
+        async def greet(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+            await writer.drain()
+            writer.close()
+
+        server = await asyncio.start_server(greet, "127.0.0.1", 0)
+        async with server:
+            yield server.sockets[0].getsockname()[1]
+
+
+class TestLeases:
+    async def test_a_lease_that_is_over_is_neither_kept_nor_revoked(
+        self, client: EtcdClient
+    ) -> None:
+        lease = await client.grant(10)
+        assert await client.keep_alive(lease)
+        assert await client.revoke(lease)
+        assert not await client.keep_alive(lease)
+        assert not await client.revoke(lease)
+
+    async def test_a_term_whose_key_was_deleted_by_hand_is_over_although_its_lease_lives(
+        self, etcd: Etcd, client: EtcdClient, key: str
+    ) -> None:
+        async with opened(f"{etcd.address}/{key}") as coordinator:
+            lease = await coordinator.leases.acquire("scheduler", ANNE, TTL)
+            assert lease is not None
+            place = f"{key}/drumbeat/leases/scheduler"
+            deleted = Transaction((created_at(place, lease.token),), (delete(place),))
+            assert (await client.transact(deleted)).succeeded
+            assert await coordinator.leases.renew(lease) is None
+
+    async def test_another_handle_can_renew_and_release_a_term(self, etcd: Etcd, key: str) -> None:
+        address = f"{etcd.address}/{key}"
+        async with opened(address) as one, opened(address) as two:
+            lease = await one.leases.acquire("scheduler", ANNE, TTL)
+            assert lease is not None
+            assert await two.leases.renew(lease) == lease
+            assert await two.leases.release(lease)
+            assert await one.leases.renew(lease) is None
+
+    async def test_what_somebody_else_wrote_at_our_key_is_no_term_and_no_error(
+        self, etcd: Etcd, client: EtcdClient, key: str
+    ) -> None:
+        await write(client, f"{key}/drumbeat/leases/scheduler", b"\xff not ours")
+        async with opened(f"{etcd.address}/{key}") as coordinator:
+            assert await coordinator.leases.current("scheduler") is None
+            assert await coordinator.leases.acquire("scheduler", ANNE, TTL) is None
+
+
+class TestWatches:
+    async def test_a_change_after_the_revision_is_seen_at_once(
+        self, client: EtcdClient, key: str
+    ) -> None:
+        revision = await write(client, key, b"1")
+        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+            watch = group.create_task(client.watch(Keys.only(key), revision + 1))
+            await let_others_run()
+            await write(client, key, b"2")
+        assert watch.result() is Woken.CHANGED
+
+    async def test_a_change_that_was_made_before_the_watch_began_is_seen(
+        self, client: EtcdClient, key: str
+    ) -> None:
+        revision = await write(client, key, b"1")
+        assert await client.watch(Keys.only(key), revision) is Woken.CHANGED
+
+    async def test_a_watch_without_news_comes_back_after_a_while(
+        self, client: EtcdClient, key: str
+    ) -> None:
+        revision = await write(client, key, b"1")
+        began = clock.elapsed()
+        assert await client.watch(Keys.only(key), revision + 1) is Woken.SILENT
+        assert SILENCE <= clock.elapsed() - began < SILENCE + 1
+
+    async def test_a_value_that_is_longer_than_a_line_may_be_is_seen(
+        self, client: EtcdClient, key: str
+    ) -> None:
+        revision = await write(client, key, bytes(300_000))
+        assert await client.watch(Keys.only(key), revision) is Woken.CHANGED
+
+    async def test_a_history_that_was_compacted_counts_as_a_change(
+        self, etcd: Etcd, client: EtcdClient, key: str
+    ) -> None:
+        first = await write(client, key, b"1")
+        last = await write(client, key, b"2")
+        assert web.post(etcd.port, "/v3/kv/compaction", {"revision": str(last)}).status == 200
+        began = clock.elapsed()
+        assert await client.watch(Keys.only(key), first) is Woken.COMPACTED
+        assert clock.elapsed() - began < SILENCE
+
+    async def test_a_watcher_lives_on_over_a_compaction(self, etcd: Etcd, key: str) -> None:
+        async with asyncio.timeout(20), opened(f"{etcd.address}/{key}") as coordinator:
+            watch = coordinator.configuration.watch("key")
+            assert await anext(watch) is None
+            for value in (b"1", b"2", b"3"):
+                entry = await coordinator.configuration.put("key", value)
+            compacted = {"revision": str(entry.revision)}
+            assert web.post(etcd.port, "/v3/kv/compaction", compacted).status == 200
+            assert await anext(watch) == entry
+
+    async def test_a_watcher_goes_on_elsewhere_when_its_endpoint_falls_silent(
+        self, etcd: Etcd, proxy: FaultProxy, key: str
+    ) -> None:
+        address = f"etcd://127.0.0.1:{proxy.port},127.0.0.1:{etcd.port}/{key}"
+        async with asyncio.timeout(20), opened(address) as cut, opened(etcd.address) as other:
+            watch = cut.configuration.watch("key")
+            assert await anext(watch) is None
+            proxy.black_hole()
+            async with calling(etcd.address) as client:
+                await write(client, f"{key}/drumbeat/configuration/key", b"1")
+            entry = await anext(watch)
+            assert entry is not None
+            assert entry.value == b"1"
+            assert await other.configuration.get("key") is None
+
+    async def test_a_watcher_lives_on_when_etcd_is_killed_and_started_again(self, key: str) -> None:
+        with Etcd.start() as server:
+            async with asyncio.timeout(30), opened(server.address) as coordinator:
+                watch = coordinator.configuration.watch("key")
+                assert await anext(watch) is None
+                await asyncio.to_thread(server.kill)
+                await asyncio.to_thread(server.start_again)
+                entry = await coordinator.configuration.put("key", b"1")
+                assert await anext(watch) == entry
+
+    async def test_nothing_is_left_open_by_a_watcher_that_nobody_asks_any_more(
+        self, etcd: Etcd, key: str
+    ) -> None:
+        async with opened(f"{etcd.address}/{key}") as coordinator:
+            tasks = asyncio.all_tasks()
+            watch = coordinator.configuration.watch("key")
+            assert await anext(watch) is None
+            waiting = asyncio.ensure_future(anext(watch))
+            await let_others_run()
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+            assert asyncio.all_tasks() == tasks
+
+
+class GuardedMember(EtcdMember):
+    """A member that is ready as soon as it asks who is there."""
+
+    def _decides(self) -> bool:
+        return web.post(self.port, "/v3/kv/range", {"key": "AA=="}).status in (200, 400)
+
+
+def alone(kind: type[Member]) -> Member:
+    try:
+        return kind("3.5", {})
+    except Missing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[Etcd]:
+    """An etcd that asks who everybody is. Anna may use the keys below `ours/`, Bert none."""
+    with Etcd([alone(GuardedMember)]).begin() as server:
+        for path, document in (
+            ("user/add", {"name": "root", "password": "root"}),
+            ("user/grant", {"user": "root", "role": "root"}),
+            ("user/add", {"name": "anna", "password": "hunter2"}),
+            ("user/add", {"name": "bert", "password": "hunter3"}),
+            ("role/add", {"name": "ours"}),
+            ("role/grant", {"name": "ours", "perm": permission("ours/")}),
+            ("user/grant", {"user": "anna", "role": "ours"}),
+            ("enable", {}),
+        ):
+            assert web.post(server.port, f"/v3/auth/{path}", document).status == 200
+        yield server
+
+
+class TestUsers:
+    async def test_a_user_with_a_password_is_let_in(self, guarded: Etcd) -> None:
+        async with opened(f"etcd://anna:hunter2@127.0.0.1:{guarded.port}/ours") as coordinator:
+            lease = await coordinator.leases.acquire("scheduler", ANNE, TTL)
+            assert lease is not None
+            assert await coordinator.leases.renew(lease) == lease
+            assert await coordinator.leases.release(lease)
+
+    @pytest.mark.parametrize(
+        ("user", "sentence"),
+        [
+            ("", "etcd asks for a user"),
+            ("anna:wrong@", "etcd does not know the user 'anna', or not by this password"),
+            ("bert:hunter3@", "etcd denies the user 'bert' what Drumbeat needs"),
+        ],
+    )
+    async def test_who_is_not_let_in_is_told_what_to_change_without_the_password(
+        self, guarded: Etcd, user: str, sentence: str
+    ) -> None:
+        with pytest.raises(ConfigurationError, match=sentence) as refused:
+            async with opened(f"etcd://{user}127.0.0.1:{guarded.port}/ours"):
+                pass
+        assert "hunter" not in str(refused.value)
+        assert "wrong" not in str(refused.value)
+
+    async def test_a_token_that_etcd_has_forgotten_is_renewed(self, guarded: Etcd) -> None:
+        async with opened(f"etcd://anna:hunter2@127.0.0.1:{guarded.port}/ours") as coordinator:
+            watch = coordinator.configuration.watch("key")
+            assert await anext(watch) is None
+            await asyncio.to_thread(guarded.kill)
+            await asyncio.to_thread(guarded.start_again)  # tokens live in memory
+            entry = await coordinator.configuration.put("key", b"1")
+            assert await coordinator.configuration.get("key") == entry
+            async with asyncio.timeout(10):
+                assert await anext(watch) == entry
+
+    async def test_a_user_is_no_hindrance_where_nobody_is_asked(self, etcd: Etcd, key: str) -> None:
+        async with opened(f"etcd://anna:x@127.0.0.1:{etcd.port}/{key}") as coordinator:
+            assert await coordinator.configuration.get("key") is None
+
+
+def permission(prefix: str) -> Mapping[str, str]:
+    first = prefix.encode()
+    end = first[:-1] + bytes([first[-1] + 1])
+    encoded = [base64.b64encode(each).decode() for each in (first, end)]
+    return {"permType": "READWRITE", "key": encoded[0], "range_end": encoded[1]}
+
+
+class TlsMember(EtcdMember):
+    """A member that wants to see a certificate."""
+
+    certificates: Path
+
+    def _command(self) -> list[str]:
+        plain, here = f"http://127.0.0.1:{self.port}", f"https://127.0.0.1:{self.port}"
+        command = [
+            each.replace(plain, here) if "client-urls" in each else each
+            for each in super()._command()
+        ]
+        folder = self.certificates
+        return [
+            *command,
+            f"--cert-file={folder / 'server.pem'}",
+            f"--key-file={folder / 'server.key'}",
+            f"--trusted-ca-file={folder / 'ca.pem'}",
+            "--client-cert-auth",
+        ]
+
+    def _decides(self) -> bool:
+        context = ssl.create_default_context(cafile=self.certificates / "ca.pem")
+        context.load_cert_chain(self.certificates / "client.pem", self.certificates / "client.key")
+        connection = HTTPSConnection("127.0.0.1", self.port, timeout=2, context=context)
+        try:
+            connection.request("POST", "/v3/kv/range", '{"key": "AA=="}')
+            return connection.getresponse().status == 200
+        finally:
+            connection.close()
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("certificates")
+
+    def openssl(*arguments: str) -> None:
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+
+    new = ("req", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-x509")
+    openssl(*new, "-subj", "/CN=ca", "-keyout", "ca.key", "-out", "ca.pem")
+    openssl(*new, "-subj", "/CN=other", "-keyout", "other.key", "-out", "other.pem")
+    for name in ("server", "client"):
+        signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-addext", "subjectAltName=IP:127.0.0.1")
+        openssl(
+            *new,
+            *signed,
+            "-subj",
+            f"/CN={name}",
+            "-keyout",
+            f"{name}.key",
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
+            "-addext",
+            "extendedKeyUsage=serverAuth,clientAuth",
+            "-out",
+            f"{name}.pem",
+        )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(certificates: Path) -> Iterator[Etcd]:
+    member = alone(TlsMember)
+    member.certificates = certificates
+    with Etcd([member]).begin() as server:
+        yield server
+
+
+class TestTls:
+    async def test_a_cluster_is_reached_with_a_certificate(
+        self, server: Etcd, certificates: Path
+    ) -> None:
+        files = "&".join(
+            f"{option}={certificates / name}"
+            for option, name in {"ca": "ca.pem", "cert": "client.pem", "key": "client.key"}.items()
+        )
+        async with opened(f"etcds://127.0.0.1:{server.port}/x?{files}") as coordinator:
+            entry = await coordinator.configuration.put("key", b"1")
+            watch = coordinator.configuration.watch("key")
+            assert await anext(watch) == entry
+
+    async def test_a_server_that_nobody_vouches_for_is_refused(
+        self, server: Etcd, certificates: Path
+    ) -> None:
+        with pytest.raises(Unavailable, match="its certificate is not trusted"):
+            async with opened(f"etcds://127.0.0.1:{server.port}?ca={certificates / 'other.pem'}"):
+                pass
+
+    async def test_who_shows_no_certificate_is_not_let_in(
+        self, server: Etcd, certificates: Path
+    ) -> None:
+        with pytest.raises(Unavailable, match="etcd does not answer"):
+            async with opened(f"etcds://127.0.0.1:{server.port}?ca={certificates / 'ca.pem'}"):
+                pass
+
+
+async def test_a_transaction_reads_what_it_is_asked_for(client: EtcdClient, key: str) -> None:
+    look = Transaction((created_at(key, 0),), (put(key, b"1"), get(key)), (get(key),))
+    made = await client.transact(look)
+    again = await client.transact(look)
+    assert (made.succeeded, again.succeeded) == (True, False)
+    assert made.found(1) == again.found(0)
