@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from drumbeat.app import Drumbeat
+    from drumbeat.electors import Elector, LeaderElection
     from drumbeat.engine.bounded import bounded
     from drumbeat.engine.context import Context
     from drumbeat.engine.handle import Task
@@ -49,11 +50,13 @@ __all__ = [
     "Context",
     "Drumbeat",
     "DrumbeatError",
+    "Elector",
     "InvalidCron",
     "InvalidInput",
     "Job",
     "JobFailed",
     "JobFilter",
+    "LeaderElection",
     "LockHeld",
     "LockLost",
     "NotFound",
@@ -83,6 +86,7 @@ __all__ = [
 # A name is looked up when it is first asked for: `drumbeat --help` need not wait for the engine.
 _HOMES = {
     "app": ("Drumbeat",),
+    "electors": ("Elector", "LeaderElection"),
     "engine.bounded": ("bounded",),
     "engine.context": ("Context",),
     "engine.handle": ("Task",),

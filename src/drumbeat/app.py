@@ -35,19 +35,23 @@ from drumbeat.engine.submitter import Submitter
 from drumbeat.engine.task import TaskDefinition, TaskOptions, define
 from drumbeat.model.duration import parse_duration
 from drumbeat.model.errors import ConfigurationError, DuplicateSchedule, NotRunning
-from drumbeat.model.events import ElectionOff, Event
+from drumbeat.model.events import CoordinatorFailed, ElectionOff, Event
 from drumbeat.model.ids import NodeId, node_id
 from drumbeat.model.job import Job, JobSpec
+from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.node import NodeRecord, Role
 from drumbeat.model.schedule import Schedule
 from drumbeat.model.trigger import Trigger
 from drumbeat.ports.coordinator import Configuration, Coordinator
+from drumbeat.ports.elector import Elector
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
+from drumbeat.rules.in_step import in_step
 from drumbeat.rules.leading import LeaseTimings
 from drumbeat.telemetry.formats import write_logs
 from drumbeat.telemetry.logs import log_events
+from drumbeat.transactions import CallersTransactions
 from drumbeat.wiring import Plant, build_node, check
 
 Listening = TypeVar("Listening", bound=Callable[..., Any])
@@ -75,6 +79,7 @@ class Drumbeat:
         *,
         coordinator: str | Coordinator | None = None,
         queue: str | Queue | None = None,
+        elector: Elector | None = None,
         runtime: Runtime | None = None,
         environment: Mapping[str, str] | None = None,
         **settings: Unpack[Settings],
@@ -88,10 +93,15 @@ class Drumbeat:
         check(self.settings)
         self._backends = connect(given.under(self.settings), self.settings, self._runtime)
         self._portal = Portal()
-        self._submitter = Submitter(self._backends.store.jobs, self._backends.queue, self._bus)
-        self._submissions = Submissions(self._submitter, self._portal)
+        self._submitter = Submitter(self._backends.store, self._backends.queue, self._bus)
+        self._submissions = Submissions(
+            self._submitter, self._portal, self._backends.store.joining, CallersTransactions()
+        )
         self._node: RunningNode | None = None
         self._starting = False
+        self._followers_idle = False
+        if elector is not None:
+            self.obey(elector)
         self.id: NodeId = self._new_id()
         """This process's identity in the fleet; new at every start."""
         self.task = TaskDecorator(self._register_task)
@@ -228,6 +238,17 @@ class Drumbeat:
         coordinator = self._backends.coordinator
         return Lock(name, self.id, timings, patience, coordinator, self._runtime, self._bus)
 
+    def obey(self, elector: Elector, *, followers_idle: bool = False) -> None:
+        """Lead only while this elector says so, in place of an election of our own.
+
+        With `followers_idle` this node also takes jobs only while it leads. Call it before the
+        start. With elections switched off it changes nothing.
+        """
+        if self._node is not None or self._starting:
+            raise ConfigurationError("the app is running: an elector has to be given before that")
+        self._backends = self._backends.obeying(elector, self._runtime.clock)
+        self._followers_idle = followers_idle and self.settings.leader_election
+
     async def start(self, roles: Iterable[Role | str] = ROLES) -> None:
         """Start this process as a node of the fleet, and return once it runs."""
         if self._node is not None or self._starting:
@@ -242,11 +263,23 @@ class Drumbeat:
 
     async def _start(self, roles: frozenset[Role]) -> RunningNode:
         self.id = self._new_id()
-        await self._backends.open()
+        out_of_reach = await self._backends.open_what_answers()
+        if out_of_reach is not None:
+            self._bus.emit(CoordinatorFailed(SCHEDULER, out_of_reach, self._runtime.clock.now()))
         if isinstance(self._backends.coordinator, NoCoordinator):
             self._bus.emit(ElectionOff(self.id))
-        await self.schedules.declare(tuple(self._declared.values()))
-        plant = Plant(self._backends, self.settings, self._registry, self._runtime, self._bus)
+        declared = tuple(self._declared.values())
+        if self._backends.in_process:
+            declared = tuple(in_step(schedule) for schedule in declared)
+        await self.schedules.declare(declared)
+        plant = Plant(
+            self._backends,
+            self.settings,
+            self._registry,
+            self._runtime,
+            self._bus,
+            self._followers_idle,
+        )
         node = build_node(plant, self.id, roles)
         await node.start()
         return node
@@ -276,7 +309,7 @@ class Drumbeat:
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Self]:
         """Reach the backends without becoming a node: for scripts and tools."""
-        await self._backends.open()
+        await self._backends.open_what_answers()
         try:
             yield self
         finally:

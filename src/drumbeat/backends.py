@@ -5,22 +5,28 @@ A backend is one row in each of the tables below, and is imported when it is fir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from drumbeat.config import Config
+from drumbeat.config.backends import Part, fault_of
+from drumbeat.coordinators.elected import ASK_EVERY, ElectedCoordinator
 from drumbeat.coordinators.memory import MemoryCoordinator
 from drumbeat.coordinators.none import NoCoordinator
-from drumbeat.model.errors import ConfigurationError
+from drumbeat.model.errors import ConfigurationError, Unavailable
+from drumbeat.ports.clock import Clock
 from drumbeat.ports.coordinator import Coordinator
+from drumbeat.ports.elector import Elector
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store, Topic
 from drumbeat.queues.memory import MemoryQueue
 from drumbeat.queues.stored import StoredQueue
 from drumbeat.stores.memory import MemoryStore
+from drumbeat.stores.memory.fence import epoch_by_token
 
 Backend = TypeVar("Backend")
 
@@ -42,11 +48,46 @@ class Backends:
     """None: the store's hints always come, so nothing has to look without one."""
     ours: tuple[Store | Queue | Coordinator, ...]
     """Those that were made here, and are closed here: what the user made, the user closes."""
+    private: bool = False
+    """Whether the store is in the memory of this process, where no other instance can see it."""
+    fleet: bool = False
+    """Whether the coordinator is one that several instances can reach."""
+    asks_every: float | None = None
+    """Seconds between two questions to a user's own elector; None: the coordinator appoints."""
+
+    @property
+    def in_process(self) -> bool:
+        """Whether instances elect a leader that have nothing in common but the election."""
+        electing = not isinstance(self.coordinator, NoCoordinator)
+        return electing and self.private and (self.fleet or self.asks_every is not None)
 
     async def open(self) -> None:
         """Make all of them ready."""
         for backend in (self.store, self.queue, self.coordinator):
             await backend.open()
+
+    async def open_what_answers(self) -> Unavailable | None:
+        """Make them ready; a coordinator may be out of reach for now, and is asked again later."""
+        for backend in (self.store, self.queue):
+            await backend.open()
+        try:
+            await self.coordinator.open()
+        except Unavailable as error:
+            return error
+        return None
+
+    def obeying(self, elector: Elector, clock: Clock) -> Backends:
+        """The same backends, with the word of a user's own elector in place of an election."""
+        if isinstance(self.coordinator, NoCoordinator):  # elections are off
+            return self
+        elected = ElectedCoordinator(elector, self.coordinator, self.store.fence, clock)
+        return replace(
+            self,
+            coordinator=elected,
+            connect=lambda: Borrowed(elected),
+            ours=(*self.ours, elected),
+            asks_every=ASK_EVERY,
+        )
 
     async def close(self) -> None:
         """Let go of those that were made here, the store last."""
@@ -123,9 +164,12 @@ def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
     elif coordinator is None:  # by default, the store appoints as well
         coordinator = store if isinstance(store, str) else "memory://"
     place = Place("", config, runtime)
+    private = isinstance(store, str) and _scheme(store) == "memory"
+    fleet = not isinstance(coordinator, str) or _scheme(coordinator) not in IN_PROCESS
     made: list[Store | Queue | Coordinator] = []
     if isinstance(store, str):
-        store = _make("store", STORES, place, store)
+        apart = private and fleet
+        store = _memory_apart(place) if apart else _make("store", STORES, place, store)
         made.append(store)
     elect = _elector(coordinator, place)
     if isinstance(coordinator, str):
@@ -142,17 +186,40 @@ def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
         elect or (lambda: Borrowed(shared)),
         None if store.always_hints else POLL,
         tuple(made),
+        private,
+        fleet,
     )
+
+
+def coordinator_at(address: str, config: Config, runtime: Runtime) -> Callable[[], Coordinator]:
+    """How to get a coordinator of one's own; `ConfigurationError` for an unknown address."""
+    fault = fault_of(Part.COORDINATOR, address)
+    if fault is not None:
+        raise ConfigurationError(fault)
+    place = Place(address, config, runtime)
+    return lambda: _make_coordinator(place, address)
 
 
 def _memory_store(place: Place) -> Store:
     return MemoryStore(place.runtime.clock)
 
 
+def _memory_apart(place: Place) -> Store:
+    """A memory for each instance of a fleet: epochs are then the tokens of the coordinator."""
+    return MemoryStore(place.runtime.clock, epoch_by_token)
+
+
 def _sqlite_store(place: Place) -> Store:
     from drumbeat.stores.sqlite import SqliteStore  # noqa: PLC0415 - only when it is used
 
     return SqliteStore(place.path, place.runtime.clock, place.config.namespace)
+
+
+def _postgres_store(place: Place) -> Store:
+    with _extra("PostgreSQL", "postgres", "asyncpg"):
+        from drumbeat.stores.postgres import PostgresStore  # noqa: PLC0415 - as above
+
+    return PostgresStore(place.address, place.runtime.clock, place.config.namespace)
 
 
 def _memory_coordinator(place: Place) -> Coordinator:
@@ -165,14 +232,71 @@ def _sqlite_coordinator(place: Place) -> Coordinator:
     return SqliteCoordinator(place.path, place.runtime.clock, place.config.namespace)
 
 
+def _postgres_coordinator(place: Place) -> Coordinator:
+    with _extra("PostgreSQL", "postgres", "asyncpg"):
+        from drumbeat.coordinators.postgres import PostgresCoordinator  # noqa: PLC0415 - as above
+
+    return PostgresCoordinator(place.address, place.runtime.clock, place.config.namespace)
+
+
+def _redis_coordinator(place: Place) -> Coordinator:
+    with _extra("Redis", "redis", "redis"):
+        from drumbeat.coordinators.redis import RedisCoordinator  # noqa: PLC0415 - as above
+
+    return RedisCoordinator(place.address, place.runtime.clock, place.config.namespace)
+
+
+def _etcd_coordinator(place: Place) -> Coordinator:
+    with _extra("etcd", "etcd", "aiohttp"):
+        from drumbeat.coordinators.etcd import EtcdCoordinator  # noqa: PLC0415 - as above
+
+    return EtcdCoordinator(place.address, place.runtime, place.config.namespace)
+
+
+def _consul_coordinator(place: Place) -> Coordinator:
+    with _extra("Consul", "consul", "aiohttp"):
+        from drumbeat.coordinators.consul import ConsulCoordinator  # noqa: PLC0415 - as above
+
+    return ConsulCoordinator(place.address, place.runtime, place.config.namespace)
+
+
+@contextmanager
+def _extra(title: str, name: str, client: str) -> Generator[None]:
+    """Say which extra to install when the client of a backend is not."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] != client:
+            raise
+        raise ConfigurationError(
+            f"{title} needs the extra: pip install 'drumbeat[{name}]'"
+        ) from None
+
+
 def _memory_queue(place: Place) -> Queue:
     return MemoryQueue(place.runtime.clock)
 
 
-STORES: Mapping[str, Make[Store]] = {"memory": _memory_store, "sqlite": _sqlite_store}
+STORES: Mapping[str, Make[Store]] = {
+    "memory": _memory_store,
+    "sqlite": _sqlite_store,
+    "postgresql": _postgres_store,
+    "postgres": _postgres_store,
+}
 COORDINATORS: Mapping[str, Make[Coordinator]] = {
     "memory": _memory_coordinator,
     "sqlite": _sqlite_coordinator,
+    "etcd": _etcd_coordinator,
+    "etcds": _etcd_coordinator,
+    "consul": _consul_coordinator,
+    "consuls": _consul_coordinator,
+    "postgresql": _postgres_coordinator,
+    "postgres": _postgres_coordinator,
+    "redis": _redis_coordinator,
+    "rediss": _redis_coordinator,
+    "redis+sentinel": _redis_coordinator,
+    "rediss+sentinel": _redis_coordinator,
+    "unix": _redis_coordinator,
 }
 QUEUES: Mapping[str, Make[Queue]] = {"memory": _memory_queue}
 IN_PROCESS = frozenset({"memory", "none"})

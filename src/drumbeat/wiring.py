@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from drumbeat.backends import Backends
-from drumbeat.config import Config
+from drumbeat.config import Config, Level
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.elector import Candidacy, Elector
 from drumbeat.engine.executor import Executor
 from drumbeat.engine.keeper import Heartbeats, Keeper
+from drumbeat.engine.labels import Labels
 from drumbeat.engine.leadership import Leadership, Term
 from drumbeat.engine.listener import WorkerSettings
+from drumbeat.engine.marks import Marks
 from drumbeat.engine.node import Parts, RunningNode
+from drumbeat.engine.passing import Passing
 from drumbeat.engine.promoter import Promoter, PromoterSettings
 from drumbeat.engine.pruner import Pruner, RetentionSettings
 from drumbeat.engine.reaper import Reaper
 from drumbeat.engine.registry import Registry
 from drumbeat.engine.resignation import Resignation
 from drumbeat.engine.service import Service
+from drumbeat.engine.shadow import MarkShadow, TurnShadow
+from drumbeat.engine.shared_ticker import SharedTicker
 from drumbeat.engine.slots import Slots
 from drumbeat.engine.ticker import Ticker, TickerSettings
 from drumbeat.engine.worker import Worker
+from drumbeat.model.errors import UnsafeLease
 from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.node import Node, Role
@@ -40,12 +46,20 @@ class Plant:
     registry: Registry
     runtime: Runtime
     bus: Bus
+    followers_idle: bool = False
+    """Whether a node takes jobs only while it leads."""
 
 
 def check(config: Config) -> None:
     """Refuse times that cannot work, long before the start."""
-    _timings(config)
+    timings = _timings(config)
     _heartbeats(config)
+    retry, origin = config.seconds("retry_interval"), config.origins.get("retry_interval")
+    if retry > timings.ttl and origin is not None and origin.level is not Level.DEFAULT:
+        raise UnsafeLease(
+            f"retry_interval {retry:g} s must be at most lease_ttl {timings.ttl:g} s, else the "
+            f"followers of a dead leader would sleep past the end of its lease"
+        )
 
 
 def build_node(plant: Plant, node_id: NodeId, roles: frozenset[Role]) -> RunningNode:
@@ -75,7 +89,18 @@ def build_node(plant: Plant, node_id: NodeId, roles: frozenset[Role]) -> Running
         leadership = Leadership(
             elector, plant.backends.store, _leader_services(plant), runtime, bus
         )
-    parts = Parts(node_id, roles, keeper, slots, executor, worker, elector, leadership)
+    parts = Parts(
+        node_id,
+        roles,
+        keeper,
+        slots,
+        executor,
+        worker,
+        elector,
+        leadership,
+        _others(plant, node_id, elector, leadership),
+        plant.followers_idle,
+    )
     return RunningNode(parts, plant.backends.store, runtime, bus)
 
 
@@ -95,29 +120,72 @@ def _worker(plant: Plant, node_id: NodeId, slots: Slots) -> Worker:
 def _elector(plant: Plant, node_id: NodeId) -> Elector:
     timings = _timings(plant.config)
     retry_every = min(plant.config.seconds("retry_interval"), timings.ttl)
+    asks_every = plant.backends.asks_every
+    if asks_every is not None:  # a bare yes or no has to be asked for again and again
+        timings = replace(timings, renew_every=min(timings.renew_every, asks_every))
     candidacy = Candidacy(SCHEDULER, node_id, timings, retry_every)
     return Elector(candidacy, plant.backends.connect, plant.runtime, plant.bus)
 
 
 def _leader_services(plant: Plant) -> Callable[[Term], Sequence[Service]]:
+    backends, runtime, bus = plant.backends, plant.runtime, plant.bus
+
+    def services(term: Term) -> Sequence[Service]:
+        return (
+            _ticker(plant, term),
+            *(() if backends.in_process else _upkeep(plant)),
+            Resignation(term, backends.coordinator, runtime, bus),
+        )
+
+    return services
+
+
+def _ticker(plant: Plant, term: Term) -> Ticker:
+    backends, runtime, bus = plant.backends, plant.runtime, plant.bus
+    schedules, settings = backends.store.schedules, TickerSettings(poll=backends.poll)
+    if not (backends.in_process and backends.fleet):
+        return Ticker(term, schedules, settings, runtime, bus)
+    marks, passing = Marks(backends.coordinator), Passing(schedules, runtime.clock, bus)
+    return SharedTicker(term, schedules, settings, marks, passing, runtime, bus)
+
+
+def _upkeep(plant: Plant) -> Sequence[Service]:
+    """What somebody has to do for a store: the leader, or each instance for one of its own."""
     backends, config, runtime, bus = plant.backends, plant.config, plant.runtime, plant.bus
     store = backends.store
     retention = RetentionSettings(
         config.length("keep_jobs"), config.length("keep_ticks"), config.length("keep_nodes")
     )
+    return (
+        Promoter(store.jobs, backends.queue, PromoterSettings(poll=backends.poll), runtime, bus),
+        Reaper(store.jobs, config.seconds("heartbeat_every"), runtime, bus),
+        Pruner(store.retention, retention, runtime, bus),
+    )
 
-    def services(term: Term) -> Sequence[Service]:
-        return (
-            Ticker(term, store.schedules, TickerSettings(poll=backends.poll), runtime, bus),
-            Promoter(
-                store.jobs, backends.queue, PromoterSettings(poll=backends.poll), runtime, bus
-            ),
-            Reaper(store.jobs, config.seconds("heartbeat_every"), runtime, bus),
-            Pruner(store.retention, retention, runtime, bus),
-            Resignation(term, backends.coordinator.configuration, runtime, bus),
-        )
 
-    return services
+def _others(
+    plant: Plant, node_id: NodeId, elector: Elector | None, leadership: Leadership | None
+) -> tuple[Service, ...]:
+    """What runs on a node whether it leads or not."""
+    backends, runtime, bus = plant.backends, plant.runtime, plant.bus
+    if not backends.in_process:
+        origin = plant.config.origins.get("instance_id")
+        if origin is None or origin.level is Level.DEFAULT:
+            return ()  # the host's name, which nobody chose and several nodes may share
+        lifetime = plant.config.seconds("node_lifetime")
+        return (Labels(node_id, backends.store.nodes, lifetime, runtime, bus),)
+    upkeep = tuple(_upkeep(plant))
+    if elector is None or leadership is None:
+        return upkeep
+    passing = Passing(backends.store.schedules, runtime.clock, bus)
+    if backends.fleet:
+        marks = Marks(backends.coordinator)
+        return (*upkeep, MarkShadow(node_id, marks, passing, runtime, bus))
+
+    def passes() -> bool:
+        return leadership.term is None and elector.tries > 0
+
+    return (*upkeep, TurnShadow(passes, passing, runtime, bus))
 
 
 def _timings(config: Config) -> LeaseTimings:

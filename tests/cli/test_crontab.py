@@ -100,3 +100,13 @@ def test_a_file_that_does_not_exist_is_bad_usage(terminal: Terminal) -> None:
     answer = terminal("import", "crontab", "gone.cron")
     assert answer.code == 2
     assert "'gone.cron' does not exist" in answer.err
+
+
+def test_a_comment_that_names_the_columns_names_no_task() -> None:
+    text = "# m h  dom mon dow   command\n0 2 * * * /usr/bin/backup --all\n"
+    assert [line.name for line in read_crontab(text, None).lines] == ["backup"]
+
+
+def test_a_command_that_changes_its_folder_first_is_named_by_what_it_runs_there() -> None:
+    text = "0 2 * * * cd /srv && ./report.sh\n0 3 * * * cd /srv; make all\n0 4 * * * cd /srv\n"
+    assert [line.name for line in read_crontab(text, None).lines] == ["report", "make", "cd"]

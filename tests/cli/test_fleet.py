@@ -53,6 +53,13 @@ def test_the_nodes_are_listed_with_the_leader_among_them(terminal: Terminal) -> 
     assert terminal("leader", "-o", "json").data["leader"] == node["id"]
 
 
+def test_a_node_that_is_gone_is_only_counted(terminal: Terminal) -> None:
+    terminal.start_a_node()
+    terminal.do(terminal.clock.advance("1m"))
+    answer = terminal("node", "list")
+    assert (answer.out, answer.err) == ("No node is alive.\n", "1 more is gone; --all lists it.\n")
+
+
 def test_a_node_is_drained_by_its_label(terminal: Terminal) -> None:
     terminal.start_a_node()
     (node,) = terminal("node", "list", "-o", "json").data

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from drumbeat.model.ids import NodeId
+from drumbeat.model.job import Wanted
+
 from .support import Terminal
 
 SHAPE = {
@@ -194,6 +197,36 @@ def test_an_explanation_tells_what_became_of_each_tick(beating: Terminal) -> Non
     data = beating("schedule", "explain", "beat", "-o", "json").data
     assert set(data) == {"name", "explanation", "paused", "next", "previous_job", "ticks"}
     assert {*TICK, "explanation"} == set(data["ticks"][0])
+
+
+def test_an_explanation_says_that_a_job_found_its_exclusive_name_taken(terminal: Terminal) -> None:
+    @terminal.app.task(exclusive="update-models")
+    async def update() -> None: ...
+
+    async def hold() -> None:
+        job = await update.submit()
+        wanted = Wanted(("default",), frozenset({"update"}), 1)
+        taken = await terminal.app.store.jobs.take(wanted, NodeId("other:1"))
+        assert [attempt.job_id for attempt in taken.attempts] == [job.id]
+
+    terminal.do(hold())
+    assert terminal("schedule", "create", "sync", "--task", "update", "--every", "1m").code == 0
+    terminal.tick("1m")
+    terminal.drain()
+    answer = terminal("schedule", "explain", "sync", columns=200)
+    assert "as job 2, epoch" in answer.out
+    assert (
+        "; the job was cancelled: its limit was reached when its turn came "
+        "(exclusive:update-models)" in answer.out
+    )
+
+
+def test_an_explanation_says_that_a_job_failed_and_why(terminal: Terminal) -> None:
+    assert terminal("schedule", "create", "sync", "--task", "fail", "--every", "1m").code == 0
+    terminal.tick("1m")
+    terminal.drain()
+    answer = terminal("schedule", "explain", "sync", columns=200)
+    assert "; the job failed: ValueError: no such customer" in answer.out
 
 
 def test_an_overdue_tick_is_said_to_be_overdue(beating: Terminal) -> None:

@@ -33,7 +33,7 @@ def faults(environment: dict[str, str], **code: object) -> list[str]:
         ("DRUMBEAT_STORE", "drumbeat.db", "store must be an address such as 'memory://'"),
         ("DRUMBEAT_STORE", "pigeon://x", "no store is known for 'pigeon'://; this version has"),
         ("DRUMBEAT_STORE", "etcd://x", "no store is known for 'etcd'://; this version has"),
-        ("DRUMBEAT_COORDINATOR", "etcd://x", "since etcd comes with a later version"),
+        ("DRUMBEAT_COORDINATOR", "mongodb://x", "since MongoDB comes with a later version"),
         ("DRUMBEAT_QUEUE", "redis://x", "since Redis comes with a later version"),
     ],
 )
@@ -48,11 +48,8 @@ def test_a_bad_setting_is_named_with_its_origin_and_what_is_allowed(
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("POSTGRES_DSN", "POSTGRES_DSN asks for PostgreSQL as the store"),
         ("MONGODB_URI", "MONGODB_URI asks for MongoDB as the store"),
         ("REDIS_URL", "REDIS_URL asks for Redis as the queue"),
-        ("ETCD_ENDPOINTS", "ETCD_ENDPOINTS asks for etcd as the coordinator"),
-        ("CONSUL_HTTP_ADDR", "CONSUL_HTTP_ADDR asks for Consul as the coordinator"),
     ],
 )
 def test_a_backend_of_a_later_version_is_refused_where_nobody_names_a_store(
@@ -103,7 +100,7 @@ def test_a_variable_that_looks_like_a_setting_is_noticed_but_does_no_harm() -> N
 
 
 def test_a_fault_never_shows_a_password() -> None:
-    (fault,) = faults({"DRUMBEAT_STORE": "postgresql://anna:hunter2@db/app"})
+    (fault,) = faults({"DRUMBEAT_STORE": "mongodb://anna:hunter2@db/app"})
     assert "hunter2" not in fault
     config = Config.load({"store": "memory://"}, {"POSTGRES_DSN": "postgresql://anna:hunter2@db"})
     assert "hunter2" not in repr(config)

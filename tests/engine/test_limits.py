@@ -9,7 +9,7 @@ import pytest
 
 from drumbeat import Drumbeat, Retry, Status
 from drumbeat.model.errors import InvalidOption
-from drumbeat.model.events import JobConflicted
+from drumbeat.model.events import JobConflicted, JobExcluded
 from drumbeat.testing.clock import FakeClock
 
 from .support import Fleet, Heard
@@ -109,7 +109,7 @@ async def test_a_key_that_names_no_argument_is_refused(app: Drumbeat) -> None:
 
 
 async def test_an_exclusive_job_that_finds_its_name_taken_is_cancelled_and_said_so(
-    fleet: Fleet, app: Drumbeat, heard: Heard
+    fleet: Fleet, app: Drumbeat, heard: Heard, caplog: pytest.LogCaptureFixture
 ) -> None:
     release = asyncio.Event()
 
@@ -128,6 +128,16 @@ async def test_an_exclusive_job_that_finds_its_name_taken_is_cancelled_and_said_
         assert (conflicted.status, conflicted.attempt) == (Status.CANCELLED, 0)
         assert "limit" in (conflicted.error or "")
         assert [event.job_id for event in heard.of(JobConflicted)] == [second.id]
+        (excluded,) = heard.of(JobExcluded)
+        assert (excluded.job.spec.task, excluded.name) == ("migrate", "deploy")
+        (warned,) = [record for record in caplog.records if "exclusive name" in record.message]
+        facts = warned.__dict__["facts"]
+        assert (warned.levelname, facts["task"], facts["job_id"], facts["exclusive"]) == (
+            "WARNING",
+            "migrate",
+            second.id,
+            "deploy",
+        )
         release.set()
         assert (await fleet.done(app, first, "1s")).status is Status.COMPLETED
         assert (await fleet.done(app, await migrate.submit(), "1s")).status is Status.COMPLETED

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from drumbeat.app import Drumbeat
-from drumbeat.cli.migrations import Migrating
+from drumbeat.cli.migrations import Migrating, waits
 from drumbeat.cli.moments import short
 from drumbeat.cli.output import Output
 from drumbeat.cli.pages import first
 from drumbeat.config import Sources, Survey
-from drumbeat.model.errors import DrumbeatError
+from drumbeat.model.errors import DrumbeatError, Unavailable
 from drumbeat.model.job import Job, JobFilter, Status
 from drumbeat.model.node import NodeRecord, Role
 from drumbeat.model.wording import counted
@@ -89,7 +89,9 @@ async def _schema(app: Drumbeat) -> list[Check]:
     if not isinstance(store, Migrating):
         return []
     applied = await store.migrations.applied()
-    missing = [step for step in store.migrations.known() if step.version not in applied]
+    missing = [
+        step for step in store.migrations.known() if step.version not in applied and not waits(step)
+    ]
     if missing:
         return [Check("schema", sound=False, seen=f"{counted(len(missing), 'migration')} missing")]
     return [Check("schema", sound=True, seen=f"version {max(applied, default=0)}")]
@@ -108,7 +110,10 @@ async def _fleet(app: Drumbeat) -> list[Check]:
 
 
 async def _leader(app: Drumbeat) -> Check:
-    lease = await app.leadership.leader()
+    try:
+        lease = await app.leadership.leader()
+    except Unavailable as error:
+        return Check("coordinator", sound=False, seen=str(error))
     if lease is None:
         return Check("leader", sound=False, seen="nobody leads; start a node that schedules")
     return Check("leader", sound=True, seen=lease.holder)

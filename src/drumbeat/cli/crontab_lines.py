@@ -15,6 +15,22 @@ from drumbeat.model.triggers import cron
 
 _SETTING = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.*)")
 _NAMED = re.compile(r"(?:name|task)\s*:\s*(.+)", re.IGNORECASE)
+_HEADER = {
+    "m",
+    "min",
+    "minute",
+    "h",
+    "hour",
+    "dom",
+    "mon",
+    "month",
+    "dow",
+    "user",
+    "command",
+    "cmd",
+}
+"""The words of the comment that names the columns, which most crontabs begin with."""
+_CHANGES_FOLDER = re.compile(r"cd\s+\S+\s*(?:&&|;)\s*(?=\S)")
 _SHELL = frozenset("|&;<>()$`\\\n*?[#~%")
 ZONES = ("CRON_TZ", "TZ")
 AT_START = "@reboot"
@@ -70,7 +86,7 @@ def read_crontab(text: str, tz: str | None, *, has_user: bool = False) -> Cronta
         if not line:
             comment = ""
         elif line.startswith("#"):
-            comment = line.lstrip("# ")
+            comment = _said(line)
         elif setting := _SETTING.fullmatch(line):
             if setting[1] in ZONES:
                 zone = setting[2].strip("\"' ")
@@ -115,6 +131,13 @@ def _take(found: Crontab, names: Counter[str], raw: _Raw) -> None:
     found.lines.append(Line(raw.number, name, expression, raw.zone, command, trigger))
 
 
+def _said(line: str) -> str:
+    """What a comment says of the line below it: nothing, if it only names the columns."""
+    comment = line.lstrip("# ")
+    words = set(re.findall(r"[a-z]+", comment.lower()))
+    return "" if {"dom", "dow"} <= words <= _HEADER else comment
+
+
 def _name(comment: str) -> str:
     named = _NAMED.fullmatch(comment)
     words = re.findall(r"[A-Za-z0-9]+", named[1] if named else comment)
@@ -122,6 +145,7 @@ def _name(comment: str) -> str:
 
 
 def _name_of_command(command: str) -> str:
+    command = _CHANGES_FOLDER.sub("", command, count=1)
     program = command.split(maxsplit=1)[0].rsplit("/", 1)[-1]
     return _name(program.rsplit(".", 1)[0]) or "task"
 

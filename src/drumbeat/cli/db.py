@@ -11,7 +11,7 @@ from rich.console import RenderableType
 
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
-from drumbeat.cli.migrations import Migrating, Migrations, Step
+from drumbeat.cli.migrations import Migrating, Migrations, StagedMigrations, Step, waits
 from drumbeat.cli.session import Session
 from drumbeat.cli.tables import note, table
 from drumbeat.model.wording import counted
@@ -34,7 +34,7 @@ def command() -> None:
 def status(session: Session) -> None:
     """Show which migrations were applied.
 
-    The exit code is 1 if one was not.
+    The exit code is 1 if one was not. Those that wait for `migrate --after` do not count.
 
     \b
     Example:
@@ -49,17 +49,28 @@ def status(session: Session) -> None:
     data = [
         {"version": step.version, "name": step.name, "applied": applied} for step, applied in steps
     ]
-    rows = [(step.version, step.name, "applied" if done else "pending") for step, done in steps]
+    rows = [(step.version, step.name, _state(step, applied=done)) for step, done in steps]
     session.output.show(data, lambda: table((">version", "name", "state"), rows))
-    missing = sum(not applied for _, applied in steps)
+    missing = sum(not applied and not waits(step) for step, applied in steps)
     if missing:
         raise Problem(f"{counted(missing, 'migration')} not applied; `drumbeat db migrate` does it")
 
 
+def _state(step: Step, *, applied: bool) -> str:
+    if applied:
+        return "applied"
+    return "waits for --after" if waits(step) else "pending"
+
+
 @command.command()
+@click.option(
+    "--after", is_flag=True, help="Also what may run only after the last older node is gone."
+)
 @click.pass_obj
-def migrate(session: Session) -> None:
+def migrate(session: Session, *, after: bool) -> None:
     """Apply the migrations that were not applied yet.
+
+    Nodes of an older version can go on meanwhile. What would break them waits for --after.
 
     \b
     Example:
@@ -67,6 +78,8 @@ def migrate(session: Session) -> None:
     """
 
     async def ask(migrations: Migrations) -> Sequence[Step]:
+        if after and isinstance(migrations, StagedMigrations):
+            return await migrations.apply_after()
         return await migrations.apply()
 
     with session.output.working("Migrating"):

@@ -58,13 +58,14 @@ def command(
 ) -> int:
     """Start a fleet, kill its leader, pause the next one, and prove that no tick was lost.
 
-    Real processes on one SQLite file in a temporary folder, or on the store that --store names
-    (use an empty one). Ends with exit code 0 only if nothing was lost or doubled.
+    Real processes on one SQLite file in a temporary folder, or on the store that --store names,
+    under a namespace of their own. Ends with exit code 0 only if nothing was lost or doubled.
 
     \b
     Example:
       drumbeat demo
       drumbeat demo --seconds 60 --nodes 5
+      drumbeat demo --store postgresql://localhost/demo --coordinator etcd://localhost:2379
       drumbeat demo -o json
     """
     store = session.settings.get(STORE)

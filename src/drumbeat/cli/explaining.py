@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -10,8 +11,8 @@ from drumbeat.cli.moments import Moments, short
 from drumbeat.cli.pages import first
 from drumbeat.cli.wording import last_line
 from drumbeat.model.errors import UnknownJob
-from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Job, Status
+from drumbeat.model.ids import JobId, NodeId
+from drumbeat.model.job import Job, OnConflict, Status
 from drumbeat.model.node import NodeRecord, Role
 from drumbeat.model.plan import Outcome, SkipReason, TickRecord
 from drumbeat.model.policy import Misfire, Overlap, RunOn
@@ -30,6 +31,7 @@ REASONS = {
     SkipReason.MISSED_WINDOW: "nobody took it up until it was too late to fire",
     SkipReason.CAP: "too many ticks were missed at once; only the later ones fired",
     SkipReason.OVERRIDDEN: "a person skipped it, or the schedule was edited before it was taken up",
+    SkipReason.ELSEWHERE: "another instance led, and it was that one's to run",
 }
 
 
@@ -47,6 +49,12 @@ class Evidence:
     leader: NodeId | None
     nodes: list[NodeRecord]
     """Those that are alive."""
+    jobs: Mapping[JobId, Job]
+    """The jobs of these ticks, as far as they are kept."""
+
+    def job_of(self, tick: TickRecord) -> Job | None:
+        """The job that the tick submitted."""
+        return None if tick.job_id is None else self.jobs.get(tick.job_id)
 
 
 async def gather(app: Drumbeat, name: str, count: int) -> Evidence:
@@ -54,6 +62,8 @@ async def gather(app: Drumbeat, name: str, count: int) -> Evidence:
     stored = await app.schedules.get(name)
     ticks, _ = await first(count, lambda page: app.schedules.ticks(name, page))
     lease = await app.leadership.leader()
+    ids = [tick.job_id for tick in ticks if tick.job_id is not None]
+    jobs = [job for job in await app.store.jobs.get(ids) if job is not None] if ids else []
     return Evidence(
         stored,
         await app.store.now(),
@@ -62,6 +72,7 @@ async def gather(app: Drumbeat, name: str, count: int) -> Evidence:
         await _previous(app, stored),
         lease.holder if lease else None,
         [record for record in await app.nodes() if record.alive],
+        {job.id: job for job in jobs},
     )
 
 
@@ -150,14 +161,25 @@ def _policies(evidence: Evidence) -> list[str]:
     return sentences
 
 
-def explain_tick(tick: TickRecord, moments: Moments) -> str:
+def explain_tick(tick: TickRecord, moments: Moments, job: Job | None = None) -> str:
     """What became of a tick, or of a run of ticks that were skipped together."""
     if tick.outcome is Outcome.FIRED:
         how = "backfilled by hand" if tick.backfilled else f"fired {short(tick.lateness)} late"
         by = f", epoch {tick.epoch}" if tick.epoch is not None else ""
-        return f"{how} as job {tick.job_id}{by}"
+        return f"{how} as job {tick.job_id}{by}{_ended_badly(job)}"
     reason = REASONS[tick.reason] if tick.reason else "no reason was recorded"
     if tick.count == 1:
         return f"skipped: {reason}"
     through = moments.show(tick.through)
     return f"{tick.count:,} ticks through {through} skipped, each because {reason}"
+
+
+def _ended_badly(job: Job | None) -> str:
+    """Why a tick that fired came to nothing after all, if it did."""
+    if job is None or job.status not in (Status.CANCELLED, Status.FAILED):
+        return ""
+    verb = "was cancelled" if job.status is Status.CANCELLED else "failed"
+    why = f": {last_line(job.error)}" if job.error else ""
+    names = [each.key for each in job.spec.limits if each.on_conflict is OnConflict.CANCEL]
+    refused = job.status is Status.CANCELLED and job.attempt == 0 and names
+    return f"; the job {verb}{why}" + (f" ({', '.join(names)})" if refused else "")

@@ -37,8 +37,32 @@ class Migrations(Protocol):
         ...
 
     async def apply(self) -> Sequence[Step]:
-        """Apply the others, all or none, and return them."""
+        """Apply the others, all or none, and return them; not those that wait for a person."""
         ...
+
+
+@runtime_checkable
+class WaitingStep(Protocol):
+    """A step that may have to wait until no node of an older version runs."""
+
+    @property
+    def after(self) -> bool:
+        """Whether it has to."""
+        ...
+
+
+@runtime_checkable
+class StagedMigrations(Protocol):
+    """A schema with such steps."""
+
+    async def apply_after(self) -> Sequence[Step]:
+        """Apply these too, all or none, and return all that were applied."""
+        ...
+
+
+def waits(step: Step) -> bool:
+    """Whether the step waits for a person, so that nothing is amiss while it is pending."""
+    return isinstance(step, WaitingStep) and step.after
 
 
 @runtime_checkable

@@ -48,7 +48,12 @@ def list_nodes(session: Session, *, also_dead: bool) -> None:
     data = [{**node_shape(record), "leader": record.node.id == leader} for record in shown]
     session.output.show(data, lambda: _nodes(session, shown, leader))
     if len(shown) < len(nodes):
-        session.output.say(f"{len(nodes) - len(shown)} more are gone; --all lists them.")
+        gone = len(nodes) - len(shown)
+        session.output.say(
+            "1 more is gone; --all lists it."
+            if gone == 1
+            else f"{gone} more are gone; --all lists them."
+        )
 
 
 @command.command()

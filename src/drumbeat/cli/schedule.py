@@ -14,7 +14,7 @@ from drumbeat.cli.command import Group
 from drumbeat.cli.explaining import Evidence, explain_schedule, explain_tick, gather
 from drumbeat.cli.moments import Moments, short
 from drumbeat.cli.pages import first
-from drumbeat.cli.schedule_changes import CHANGES
+from drumbeat.cli.schedule_changes import CHANGES, next_tick
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import job_shape, parsed, schedule_shape, tick_shape
 from drumbeat.cli.tables import below, facts, note, table
@@ -129,7 +129,10 @@ def explain(session: Session, name: str, count: int) -> None:
         "next": evidence.next,
         "previous_job": evidence.previous and job_shape(evidence.previous),
         "ticks": [
-            {**tick_shape(tick), "explanation": explain_tick(tick, moments)}
+            {
+                **tick_shape(tick),
+                "explanation": explain_tick(tick, moments, evidence.job_of(tick)),
+            }
             for tick in evidence.ticks
         ],
     }
@@ -183,7 +186,7 @@ def _schedule(
             ("task", f"{schedule.task}, queue {schedule.job.queue}, on the {policies.run_on}"),
             ("arguments", json.dumps(parsed(schedule.job.arguments), ensure_ascii=False)),
             ("state", f"{_state(stored)}{reason}"),
-            ("next tick", moments.both(stored.next_tick)),
+            ("next tick", next_tick(stored, moments)),
             ("skipped by hand", ", ".join(map(moments.show, sorted(stored.skips))) or None),
             ("runs", stored.runs),
             ("last job", stored.last_job),
@@ -215,7 +218,8 @@ def _explanation(evidence: Evidence, sentences: Sequence[str], moments: Moments)
     parts: list[RenderableType] = [Text("\n".join(sentences))]
     if evidence.ticks:
         rows = (
-            (moments.show(tick.tick_at), explain_tick(tick, moments)) for tick in evidence.ticks
+            (moments.show(tick.tick_at), explain_tick(tick, moments, evidence.job_of(tick)))
+            for tick in evidence.ticks
         )
         parts.append(table((f"last ticks ({moments.zone_name})", "+"), rows))
     if evidence.next:

@@ -270,14 +270,27 @@ def delete(session: Session, name: str) -> None:
       drumbeat schedule delete nightly
     """
 
-    async def ask(app: Drumbeat) -> None:
+    async def ask(app: Drumbeat) -> StoredSchedule:
+        stored = await app.schedules.get(name)
         await app.schedules.remove(name)
+        return stored
 
-    session.ask(ask)
+    stored = session.ask(ask)
     session.output.show({"name": name, "deleted": True}, lambda: f"schedule {name} was deleted")
+    if stored.declared:
+        session.output.say(
+            "Code declares it: it comes back at the next start of a node. To keep it from firing, "
+            "let the code go or pause it."
+        )
+
+
+def next_tick(stored: StoredSchedule, moments: Moments) -> str:
+    """When it fires next, as far as anybody can say."""
+    return "none while it is paused" if stored.paused else moments.both(stored.next_tick)
 
 
 def _tell(session: Session, stored: StoredSchedule, done: str) -> None:
+    reason = f", {stored.pause_reason}" if stored.pause_reason else ""
     moments = Moments(session.output.now, session.output.zone)
     session.output.show(
         schedule_shape(stored),
@@ -287,8 +300,8 @@ def _tell(session: Session, stored: StoredSchedule, done: str) -> None:
                 (
                     ("when", stored.schedule.trigger.describe()),
                     ("task", stored.schedule.task),
-                    ("state", "paused" if stored.paused else "active"),
-                    ("next tick", moments.both(stored.next_tick)),
+                    ("state", f"paused{reason}" if stored.paused else "active"),
+                    ("next tick", next_tick(stored, moments)),
                 )
             ),
         ),

@@ -28,7 +28,7 @@ STYLES: Mapping[str, str] = {
 GAP = 2
 """Blanks between two columns."""
 NARROWEST = 8
-"""Columns that the last column gets in any case."""
+"""Columns that the last column gets in any case, if it needs them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Listing:
                 justify="right" if column.right else "left",
                 no_wrap=not column.folds,
                 overflow="fold" if column.folds else "ellipsis",
-                width=max(NARROWEST, min(width, left)) if number == shown[-1] else width,
+                width=min(width, max(NARROWEST, left)) if number == shown[-1] else width,
             )
         for row in self._rows:
             made.add_row(*(row[number] for number in shown))

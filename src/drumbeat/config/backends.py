@@ -6,6 +6,7 @@ A backend that a later version brings needs its row here changed, its class, and
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -35,10 +36,18 @@ class Backend:
     example: str
     built: bool = True
     """False: a later version brings it, and this one says so."""
+    later: tuple[Part, ...] = ()
+    """What of that only a later version brings."""
     setting: str | None = None
     """The setting that describes it, for fleets that are described by the environment."""
     stands_for: Part | None = None
     """What that setting asks it to serve as."""
+    over_http: bool = False
+    """That setting may hold URLs of HTTP, as other tools take it; the second scheme is with TLS."""
+
+    def gives(self, part: Part) -> bool:
+        """Whether this version has it as that part."""
+        return self.built and part in self.serves and part not in self.later
 
 
 BACKENDS = (
@@ -49,7 +58,6 @@ BACKENDS = (
         ("postgresql", "postgres"),
         (Part.STORE, Part.COORDINATOR),
         "postgresql://host/database",
-        built=False,
         setting="postgres_dsn",
         stands_for=Part.STORE,
     ),
@@ -64,37 +72,37 @@ BACKENDS = (
     ),
     Backend(
         "Redis",
-        ("redis", "rediss"),
+        ("redis", "rediss", "redis+sentinel", "rediss+sentinel", "unix"),
         tuple(Part),
         "redis://host:6379",
-        built=False,
+        later=(Part.STORE, Part.QUEUE),
         setting="redis_url",
         stands_for=Part.QUEUE,
     ),
     Backend(
         "etcd",
-        ("etcd",),
+        ("etcd", "etcds"),
         (Part.COORDINATOR,),
         "etcd://host:2379",
-        built=False,
         setting="etcd_endpoints",
         stands_for=Part.COORDINATOR,
+        over_http=True,
     ),
     Backend(
         "Consul",
-        ("consul",),
+        ("consul", "consuls"),
         (Part.COORDINATOR,),
         "consul://host:8500",
-        built=False,
         setting="consul_http_addr",
         stands_for=Part.COORDINATOR,
+        over_http=True,
     ),
 )
 
 
 def examples(part: Part) -> str:
     """Addresses that this version takes for a part."""
-    built = [each.example for each in BACKENDS if each.built and part in each.serves]
+    built = [each.example for each in BACKENDS if each.gives(part)]
     return ", ".join([*built, NONE] if part is Part.COORDINATOR else built)
 
 
@@ -106,7 +114,7 @@ def fault_of(part: Part, address: str) -> str | None:
     if not scheme or ":" not in address:
         return f"{part} must be an address such as 'memory://', not {masked(address)!r}"
     backend = next((each for each in BACKENDS if scheme in each.schemes), None)
-    if backend is not None and part in backend.serves and not backend.built:
+    if backend is not None and part in backend.serves and not backend.gives(part):
         return (
             f"no {part} is known for '{scheme}'://, since {backend.title} comes with a later "
             f"version; this one has {examples(part)}"
@@ -129,4 +137,8 @@ def described(values: Mapping[str, object]) -> dict[Part, Backend]:
 
 def address_of(backend: Backend, value: str) -> str:
     """What a backend's own setting says, as an address: `localhost:6379` gets its scheme."""
-    return value if "://" in value else f"{backend.schemes[0]}://{value}"
+    scheme = backend.schemes[0]
+    if backend.over_http:
+        scheme = backend.schemes["https://" in value]
+        value = re.sub(r"\bhttps?://", "", value)
+    return value if "://" in value else f"{scheme}://{value}"

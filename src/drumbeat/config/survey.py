@@ -123,7 +123,7 @@ class Survey:
             if self.values[part] is not None:
                 continue
             origin = self.origins[backend.setting]
-            if not backend.built:
+            if not backend.gives(part):
                 self.faults.append(
                     f"{origin.name or backend.setting} asks for {backend.title} as the {part}, "
                     f"which comes with a later version (given by {origin}); remove it, or name a "

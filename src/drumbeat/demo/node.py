@@ -23,6 +23,8 @@ class Setting:
 
     store: str
     coordinator: str | None
+    namespace: str
+    """A new one for each demo: a shared server may have seen others."""
     ttl: float
     schedules: int
     folder: Path
@@ -32,6 +34,7 @@ def make_app(setting: Setting, label: str) -> tuple[Drumbeat, Task[[int], None]]
     """The app that every process of the fleet runs, and its task for the flood of jobs."""
     settings: Settings = {
         "instance_id": label,
+        "namespace": setting.namespace,
         "lease_ttl": setting.ttl,
         "retry_interval": setting.ttl / 5,
         "heartbeat_every": setting.ttl / 5,
@@ -63,6 +66,7 @@ def command(setting: Setting, label: str, roles: tuple[str, ...]) -> list[str]:
     given: dict[str, Any] = {
         "--store": setting.store,
         "--coordinator": setting.coordinator or "",
+        "--namespace": setting.namespace,
         "--ttl": setting.ttl,
         "--schedules": setting.schedules,
         "--folder": setting.folder,
@@ -75,14 +79,19 @@ def command(setting: Setting, label: str, roles: tuple[str, ...]) -> list[str]:
 def main() -> None:
     """Run one node until a signal stops it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("--store", "--coordinator", "--folder", "--label", "--roles"):
+    for name in ("--store", "--coordinator", "--namespace", "--folder", "--label", "--roles"):
         parser.add_argument(name, required=True)
     parser.add_argument("--ttl", type=float, required=True)
     parser.add_argument("--schedules", type=int, required=True)
     given = parser.parse_args()
     logging.getLogger("drumbeat").setLevel(logging.ERROR)  # the demo tells the story itself
     setting = Setting(
-        given.store, given.coordinator or None, given.ttl, given.schedules, Path(given.folder)
+        given.store,
+        given.coordinator or None,
+        given.namespace,
+        given.ttl,
+        given.schedules,
+        Path(given.folder),
     )
     app, _ = make_app(setting, given.label)
     app.run(given.roles.split(","))

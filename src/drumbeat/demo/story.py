@@ -12,7 +12,7 @@ from drumbeat.demo.fleet import Fleet
 from drumbeat.demo.node import Setting, make_app
 from drumbeat.demo.proof import Accounts, Proof, prove
 from drumbeat.demo.record import Record
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.engine.runtime import SystemRuntime
 from drumbeat.model.errors import WaitTimeout
 from drumbeat.model.ids import label_of
 from drumbeat.model.job import Status
@@ -57,7 +57,9 @@ class Story:
         self._script = script
         self._tell = tell
         self._show = show
-        self._clock = SystemClock()
+        runtime = SystemRuntime()
+        self._clock = runtime.clock
+        self._namespace = f"demo_{runtime.random.getrandbits(32):08x}"
         self._submitted = 0
         self._started = self._clock.elapsed()
 
@@ -77,7 +79,10 @@ class Story:
         store = self._script.store or f"sqlite:///{folder}/demo.db"
         runs = folder / "runs"
         runs.mkdir()
-        return Setting(store, self._script.coordinator, self._script.ttl, SCHEDULES, runs)
+        if self._script.store or self._script.coordinator:
+            self._tell(f"everything is kept under the namespace {self._namespace}")
+        coordinator, ttl = self._script.coordinator, self._script.ttl
+        return Setting(store, coordinator, self._namespace, ttl, SCHEDULES, runs)
 
     async def _act(self) -> Proof:
         script = self._script

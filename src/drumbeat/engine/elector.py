@@ -24,10 +24,12 @@ from typing import Any, TypeVar
 
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.patience import within
+from drumbeat.engine.reach import Reach
 from drumbeat.engine.signal import Signal
-from drumbeat.model.events import CoordinatorFailed
+from drumbeat.model.events import CoordinatorFailed, Event
 from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import Lease
+from drumbeat.model.outage import Outage
 from drumbeat.ports.coordinator import Coordinator, Leases
 from drumbeat.ports.runtime import Isolated, Runtime
 from drumbeat.rules import leading
@@ -69,19 +71,28 @@ class Elector:
         self._bus = bus
         self._clock = runtime.clock
         self._wake = Signal(self._clock)
+        self._reach = Reach(candidacy.election, self._clock)
         self._isolated: Isolated | None = None
         self._state: Following | Leading = Following(self._clock.elapsed())
         self._unwanted = (0, "")
         self._withdrawn = False
         self._stopping = False
+        self._stopped_because = STOPPING
         self._lost = (0, "")
+        self.tries = 0
+        """How often it has asked for a term in vain, so far."""
         self.changed: Callable[[], None] = lambda: None
-        """Called on the home loop after each change of the state."""
+        """Called on the home loop after each change of the state, and after each try in vain."""
 
     @property
     def state(self) -> Following | Leading:
         """Whether this node was appointed, and until when it may trust in that."""
         return self._state
+
+    @property
+    def outage(self) -> Outage | None:
+        """What the coordinator fails with, and since when; None: it answers."""
+        return self._reach.outage
 
     def may_act(self, lease: Lease) -> bool:
         """Whether this very term is still to be trusted, by our own clock."""
@@ -116,10 +127,11 @@ class Elector:
         if isinstance(state, Leading):
             self.resign(state.lease, WITHDRAWN)
 
-    async def stop(self) -> None:
+    async def stop(self, reason: str = STOPPING) -> None:
         """Give the lease up, if there is one, and stop."""
         if self._isolated is None:
             return
+        self._stopped_because = reason
         self._stopping = True
         self._isolated.call_inside(self._wake.set)
         try:
@@ -132,12 +144,14 @@ class Elector:
 
     async def _run(self, isolated: Isolated) -> None:
         coordinator = self._connect()
+        self._reach.tell = lambda event: self._emit(event, isolated)
         try:
             while not self._stopping:
                 try:
                     await self._stand(coordinator, isolated)
                 except Exception as error:  # noqa: BLE001 - an elector never gives up standing
-                    self._report(error, isolated)
+                    self._reach.failed(error)
+                    self._try_in_vain(isolated)
                     await self._wake.wait(self._pause())
         finally:
             with contextlib.suppress(Exception):
@@ -155,7 +169,9 @@ class Elector:
                         case Leading() as state:
                             await self._reign(state, coordinator.leases, isolated)
                 if isinstance(self._state, Leading):
-                    await self._step_down(self._state, coordinator.leases, isolated, STOPPING)
+                    await self._step_down(
+                        self._state, coordinator.leases, isolated, self._stopped_because
+                    )
             finally:
                 hints.cancel()
 
@@ -170,12 +186,14 @@ class Elector:
                 self.candidacy.election, self.candidacy.node, timedelta(seconds=timings.ttl)
             ),
             timings.request_timeout,
-            isolated,
         )
         if lease is None:  # held by another, or no answer: either way, not the leader
+            self._try_in_vain(isolated)
             await self._wake.wait(self._pause())
-            return
-        self._enter(leading.won(lease, sent_at, timings), isolated)
+        elif self._withdrawn:  # since it asked
+            await self._ask(leases.release(lease), timings.request_timeout)
+        else:
+            self._enter(leading.won(lease, sent_at, timings), isolated)
 
     async def _reign(self, state: Leading, leases: Leases, isolated: Isolated) -> None:
         await self._wake.wait(max(0.0, state.renew_at - self._clock.elapsed()))
@@ -197,9 +215,10 @@ class Elector:
             async with within(self._clock, leading.patience(state, sent_at, timings)):
                 lease = await leases.renew(state.lease)
         except Exception as error:  # noqa: BLE001 - no answer is not a "no": go on until the deadline
-            self._report(error, isolated)
+            self._reach.failed(error)
             after = leading.unanswered(state, self._clock.elapsed(), timings)
         else:
+            self._reach.answered()
             after = (
                 leading.refused(state)
                 if lease is None
@@ -223,9 +242,7 @@ class Elector:
         self, state: Leading, leases: Leases, isolated: Isolated, reason: str
     ) -> None:
         self._leave(reason, isolated)  # first stop to trust ourselves, then tell the others
-        await self._ask(
-            leases.release(state.lease), self.candidacy.timings.request_timeout, isolated
-        )
+        await self._ask(leases.release(state.lease), self.candidacy.timings.request_timeout)
 
     async def _rest(self, seconds: float) -> None:
         """Let the others go first, although the vacancy that we left is hinted to us as well."""
@@ -233,15 +250,15 @@ class Elector:
         while not self._stopping and (wait := until - self._clock.elapsed()) > 0:
             await self._wake.wait(wait)
 
-    async def _ask(
-        self, question: Coroutine[Any, Any, T], seconds: float, isolated: Isolated
-    ) -> T | None:
+    async def _ask(self, question: Coroutine[Any, Any, T], seconds: float) -> T | None:
         try:
             async with within(self._clock, seconds):
-                return await question
+                answer = await question
         except Exception as error:  # noqa: BLE001 - told to the listeners; the caller takes it for a no
-            self._report(error, isolated)
+            self._reach.failed(error)
             return None
+        self._reach.answered()
+        return answer
 
     async def _listen(self, leases: Leases, isolated: Isolated) -> None:
         while True:
@@ -250,7 +267,8 @@ class Elector:
                     if isinstance(self._state, Following):
                         self._wake.set()
             except Exception as error:  # noqa: BLE001 - hints only: the next try comes anyway
-                self._report(error, isolated)
+                if self.outage is None:  # else it was told already
+                    self._emit(CoordinatorFailed(self.candidacy.election, error), isolated)
             await self._clock.sleep(self.candidacy.retry_every)
 
     def _enter(self, state: Leading, isolated: Isolated) -> None:
@@ -263,8 +281,11 @@ class Elector:
         self._state = Following(self._clock.elapsed())
         isolated.call_home(self.changed)
 
-    def _report(self, error: Exception, isolated: Isolated) -> None:
-        event = CoordinatorFailed(self.candidacy.election, error)
+    def _try_in_vain(self, isolated: Isolated) -> None:
+        self.tries += 1
+        isolated.call_home(self.changed)
+
+    def _emit(self, event: Event, isolated: Isolated) -> None:
         isolated.call_home(lambda: self._bus.emit(event))
 
     def _pause(self) -> float:

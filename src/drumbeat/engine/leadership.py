@@ -17,6 +17,7 @@ from drumbeat.engine.service import Service, serving
 from drumbeat.engine.signal import Signal
 from drumbeat.model.events import LeadershipGained, LeadershipLost
 from drumbeat.model.lease import Epoch, Lease, Outranked
+from drumbeat.model.outage import Outage
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
 from drumbeat.rules.leading import Leading
@@ -70,6 +71,11 @@ class Leadership(Service):
         """The present term of this node, if it leads and may act."""
         term = self._term
         return term if term is not None and term.may_act() else None
+
+    @property
+    def outage(self) -> Outage | None:
+        """What the coordinator fails with, and since when; None: it answers."""
+        return self._elector.outage
 
     async def once(self) -> float | None:
         """Turn an appointment into a term, and see it through to its end."""

@@ -13,15 +13,19 @@ from math import inf
 from typing import Any
 
 from drumbeat.engine.bus import Bus
+from drumbeat.engine.conflicts import Conflicts
 from drumbeat.engine.elector import Elector
 from drumbeat.engine.executor import Executor
 from drumbeat.engine.keeper import Keeper
 from drumbeat.engine.leadership import Leadership
 from drumbeat.engine.patience import within
-from drumbeat.engine.service import serving
+from drumbeat.engine.run import CANCEL_GRACE
+from drumbeat.engine.service import Service, serving
 from drumbeat.engine.slots import Slots
 from drumbeat.engine.worker import Worker
+from drumbeat.model.ending import GivenBack
 from drumbeat.model.events import (
+    JobConflicted,
     LeadershipGained,
     LeadershipLost,
     NodeDraining,
@@ -50,6 +54,10 @@ class Parts:
     worker: Worker | None
     elector: Elector | None
     leadership: Leadership | None
+    others: tuple[Service, ...] = ()
+    """Services that run whether the node leads or not."""
+    followers_idle: bool = False
+    """Whether the node takes jobs only while it leads."""
 
 
 class RunningNode:
@@ -79,6 +87,8 @@ class RunningNode:
         parts.keeper.on_drain = self._drain_on_request
         if parts.worker is not None:
             parts.worker.in_touch = parts.keeper.in_touch
+        conflicts = Conflicts(self._store.jobs, self._bus)
+        self._unsubscribe.append(self._bus.on(JobConflicted, conflicts.explain))
         self._connect()
         self._services = asyncio.create_task(self._serve(), name="drumbeat-node")
         if parts.elector is not None:
@@ -145,10 +155,21 @@ class RunningNode:
                 LeadershipLost, lambda _: worker.interrupt_leader_jobs("leadership was lost")
             ),
         )
+        if parts.followers_idle:
+            in_touch = worker.in_touch
+            worker.in_touch = lambda: leadership.term is not None and in_touch()
+            self._unsubscribe.append(self._bus.on(LeadershipLost, lambda _: self._idle()))
+
+    def _idle(self) -> None:
+        """Give back all that was taken while this node led."""
+        reason = "leadership was lost"
+        self._parts.slots.give_back_waiting(reason)
+        for run in tuple(self._parts.slots.runs.values()):
+            run.interrupt(GivenBack(reason), CANCEL_GRACE)
 
     async def _serve(self) -> None:
         parts = self._parts
-        services = (parts.keeper, parts.worker, parts.leadership)
+        services = (parts.keeper, parts.worker, parts.leadership, *parts.others)
         async with serving([service for service in services if service], self._store):
             await self._bus.run()
 

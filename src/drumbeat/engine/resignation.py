@@ -12,7 +12,7 @@ from drumbeat.engine.elector import RESIGNED
 from drumbeat.engine.leadership import Term
 from drumbeat.engine.service import Service
 from drumbeat.model.lease import Lease
-from drumbeat.ports.coordinator import Configuration
+from drumbeat.ports.coordinator import Coordinator
 from drumbeat.ports.runtime import Runtime
 
 LOOK_AGAIN = 5.0
@@ -29,17 +29,16 @@ class Resignation(Service):
 
     name = "resignation"
 
-    def __init__(
-        self, term: Term, configuration: Configuration, runtime: Runtime, bus: Bus
-    ) -> None:
+    def __init__(self, term: Term, coordinator: Coordinator, runtime: Runtime, bus: Bus) -> None:
         super().__init__(runtime, bus)
         self._term = term
-        self._configuration = configuration
+        self._coordinator = coordinator
 
     async def once(self) -> float | None:
         """Resign as soon as the request names this term."""
+        await self._coordinator.open()  # the node may have started while it was out of reach
         key, wanted = request_for(self._term.lease)
-        async for entry in self._configuration.watch(key):
+        async for entry in self._coordinator.configuration.watch(key):
             if entry is not None and entry.value == wanted:
                 self._term.resign(RESIGNED)
                 return None

@@ -10,6 +10,7 @@ from drumbeat.engine.elector import RESIGNED
 from drumbeat.engine.leadership import Leadership
 from drumbeat.model.events import LeadershipGained, LeadershipLost
 from drumbeat.model.lease import SCHEDULER, Lease
+from drumbeat.model.outage import Outage
 from drumbeat.ports.coordinator import Coordinator
 
 Gained = TypeVar("Gained", bound=Listener[LeadershipGained])
@@ -37,6 +38,15 @@ class Standing:
         leadership = self._find()
         term = leadership.term if leadership is not None else None
         return term.epoch.number if term is not None else None
+
+    @property
+    def outage(self) -> Outage | None:
+        """What the coordinator fails with and since when; None: it answers, or nobody asks it.
+
+        While there is an outage, nobody new can lead: an app that reports its health is not well.
+        """
+        leadership = self._find()
+        return leadership.outage if leadership is not None else None
 
     async def leader(self) -> Lease | None:
         """The lease of whoever leads, as the coordinator has it; None if nobody does."""

@@ -127,6 +127,28 @@ class CoordinatorFailed(Event):
 
     election: str
     error: BaseException
+    since: datetime | None = None
+    """When the first of the failures in a row was."""
+    failures: int = 1
+    """How many there were in a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorAnswered(Event):
+    """The coordinator answers again."""
+
+    election: str
+    since: datetime
+    """When it had stopped to."""
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class LabelShared(Event):
+    """Another live node has the same label. That works; people cannot tell the two apart."""
+
+    node: NodeId
+    other: NodeId
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +181,17 @@ class TickSkipped(Event):
     count: int
     reason: SkipReason
     epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class TickPassed(Event):
+    """A tick, or a run of ticks, was left to the instance that leads. In-process mode only."""
+
+    schedule: str
+    task: str
+    tick_at: datetime
+    through: datetime
+    count: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +279,14 @@ class JobConflicted(Event):
     """A job was cancelled in place of being run, because its limit was reached."""
 
     job_id: JobId
+
+
+@dataclass(frozen=True, slots=True)
+class JobExcluded(Event):
+    """The same, once the job was looked up: which one it is, and the name that it found taken."""
+
+    job: Job
+    name: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ class SkipReason(StrEnum):
     """Too many missed ticks; the later ones fired."""
     OVERRIDDEN = "overridden"
     """A person skipped it, or the schedule was edited before it was taken up."""
+    ELSEWHERE = "elsewhere"
+    """Another instance led, and the tick was its to run. In-process mode only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 Some sentences are part of what users may rely on, since they grep for them: "Became the leader",
 "Lost leadership", "Registering scheduled task", "Scheduler started successfully", "Leader executing
-scheduled task", "Task completed successfully".
+scheduled task", "Skipping task execution - not the leader", "Task completed successfully".
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from drumbeat.model.events import (
     AttemptStarted,
     AttemptSuperseded,
     ClockSkewed,
+    CoordinatorAnswered,
     CoordinatorFailed,
     ElectionOff,
     Event,
-    JobConflicted,
+    JobExcluded,
+    LabelShared,
     LeadershipGained,
     LeadershipLost,
     ListenerFailed,
@@ -39,6 +41,7 @@ from drumbeat.model.events import (
     ServiceFailed,
     TaskUnknown,
     TickFired,
+    TickPassed,
     TickRaced,
     TickSkipped,
 )
@@ -114,11 +117,19 @@ class _Lines:
             ElectionOff: lambda _: self._write(
                 logging.WARNING, "Leader election is off: every instance runs every task"
             ),
-            CoordinatorFailed: lambda e: self._write(
-                logging.WARNING,
-                "The coordinator does not answer",
+            CoordinatorFailed: self._coordinator_failed,
+            CoordinatorAnswered: lambda e: self._write(
+                logging.INFO,
+                "The coordinator answers again",
                 election=e.election,
-                error=repr(e.error),
+                since=e.since.isoformat(),
+                failures=e.failures,
+            ),
+            LabelShared: lambda e: self._write(
+                logging.WARNING,
+                "Another live node has the same label; give each its own instance_id",
+                node=e.node,
+                other=e.other,
             ),
             ClockSkewed: lambda e: self._write(
                 logging.ERROR,
@@ -127,6 +138,7 @@ class _Lines:
             ),
             TickFired: self._tick_fired,
             TickSkipped: self._tick_skipped,
+            TickPassed: self._tick_passed,
             TickRaced: lambda e: self._write(
                 logging.DEBUG, "A schedule changed while it was planned", schedule=e.schedule
             ),
@@ -160,11 +172,7 @@ class _Lines:
                 job_id=e.attempt.job_id,
                 why=e.why,
             ),
-            JobConflicted: lambda e: self._write(
-                logging.WARNING,
-                "A job was cancelled because another holds its exclusive name",
-                job_id=e.job_id,
-            ),
+            JobExcluded: self._job_excluded,
             TaskUnknown: lambda e: self._write(
                 logging.WARNING,
                 "Jobs of a task that is unknown here wait for a node that knows it",
@@ -187,6 +195,28 @@ class _Lines:
             error=repr(event.error),
         )
 
+    def _coordinator_failed(self, event: CoordinatorFailed) -> None:
+        # At the first failure, the second, the fourth: an outage of an hour is no thousand lines.
+        loud = event.failures & (event.failures - 1) == 0
+        self._write(
+            logging.WARNING if loud else logging.DEBUG,
+            "The coordinator does not answer",
+            election=event.election,
+            since=event.since and event.since.isoformat(),
+            failures=event.failures,
+            error=repr(event.error),
+        )
+
+    def _tick_passed(self, event: TickPassed) -> None:
+        self._write(
+            logging.DEBUG,
+            "Skipping task execution - not the leader",
+            task=event.task,
+            schedule=event.schedule,
+            tick_at=event.tick_at.isoformat(),
+            count=event.count if event.count > 1 else None,
+        )
+
     def _tick_fired(self, event: TickFired) -> None:
         self._write(
             logging.DEBUG,
@@ -205,6 +235,17 @@ class _Lines:
             tick_at=event.tick_at.isoformat(),
             count=event.count,
             reason=event.reason,
+        )
+
+    def _job_excluded(self, event: JobExcluded) -> None:
+        spec = event.job.spec
+        self._write(
+            logging.WARNING,
+            "A job was cancelled because another holds its exclusive name",
+            exclusive=event.name,
+            task=spec.task,
+            job_id=event.job.id,
+            tick_at=spec.tick_at and spec.tick_at.isoformat(),
         )
 
     def _attempt_started(self, event: AttemptStarted) -> None:

@@ -1,0 +1,64 @@
+"""Cached: an answer is good for a while."""
+
+from __future__ import annotations
+
+import asyncio
+
+from drumbeat.electors.wrapped import WrappedElector
+from drumbeat.engine.runtime import SystemClock
+from drumbeat.model.duration import parse_duration
+from drumbeat.model.errors import InvalidOption
+from drumbeat.ports.clock import Clock
+from drumbeat.ports.elector import Elector
+
+
+def cached(
+    elector: Elector, ttl: float | str = 1.0, *, clock: Clock | None = None
+) -> WrappedElector:
+    """Ask the elector at most once in so many seconds, for all who ask.
+
+    An answer counts from before it was asked for, so a slow one is not trusted for longer. An
+    error is passed on and not kept. A leader that lost may take itself for one for a TTL longer.
+    """
+    seconds = parse_duration(ttl).total_seconds()
+    if seconds <= 0:
+        raise InvalidOption(f"ttl must be longer than zero, not {ttl!r}")
+    return _Cached(elector, seconds, clock or SystemClock())
+
+
+class _Cached(WrappedElector):
+    def __init__(self, elector: Elector, ttl: float, clock: Clock) -> None:
+        super().__init__(elector)
+        self._ttl = ttl
+        self._clock = clock
+        self._asking = asyncio.Lock()
+        self._answer: tuple[bool, float] | None = None
+        """What was said, and when it was asked."""
+
+    async def is_leader(self) -> bool:
+        """The last answer, or a new one if that is too old."""
+        async with self._asking:
+            if self._answer is not None:
+                leads, asked_at = self._answer
+                if self._clock.elapsed() - asked_at < self._ttl:
+                    return leads
+            self._answer = None
+            asked_at = self._clock.elapsed()
+            leads = await self._elector.is_leader()
+            self._answer = (leads, asked_at)
+            return leads
+
+    async def elect(self) -> bool:
+        """Stand, and forget what was known."""
+        self._answer = None
+        return await super().elect()
+
+    async def resign(self, reason: str = "resigned") -> None:
+        """Resign, and forget what was known."""
+        await super().resign(reason)
+        self._answer = None
+
+    def step_down(self, reason: str) -> None:
+        """Step down, and forget what was known."""
+        super().step_down(reason)
+        self._answer = None

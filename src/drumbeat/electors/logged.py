@@ -1,0 +1,46 @@
+"""Logged: changes of leadership become lines."""
+
+from __future__ import annotations
+
+import logging
+
+from drumbeat.electors.wrapped import WrappedElector
+from drumbeat.ports.elector import Elector
+from drumbeat.telemetry.logs import LOGGER
+
+
+def logged(
+    elector: Elector, instance_id: str = "", *, logger: logging.Logger | None = None
+) -> WrappedElector:
+    """Write a line when the answer changes, and when a question fails.
+
+    "Became the leader" and "Lost leadership", as an app writes them.
+    """
+    return _Logged(elector, instance_id, logger or LOGGER)
+
+
+class _Logged(WrappedElector):
+    def __init__(self, elector: Elector, instance_id: str, logger: logging.Logger) -> None:
+        super().__init__(elector)
+        self._facts = {"instance_id": instance_id} if instance_id else {}
+        self._logger = logger
+        self._led = False
+        self._failing = False
+
+    async def is_leader(self) -> bool:
+        """The elector's answer; a change of it is written down."""
+        try:
+            leads = await self._elector.is_leader()
+        except Exception as error:
+            if not self._failing:  # once, however often it is asked
+                self._write(logging.WARNING, "Leadership check failed", error=repr(error))
+            self._failing = True
+            raise
+        self._failing = False
+        if leads != self._led:
+            self._led = leads
+            self._write(logging.INFO, "Became the leader" if leads else "Lost leadership")
+        return leads
+
+    def _write(self, level: int, sentence: str, **facts: object) -> None:
+        self._logger.log(level, "%s", sentence, extra={"facts": {**self._facts, **facts}})

@@ -1,0 +1,60 @@
+"""Monitored: leadership as numbers."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from drumbeat.electors.wrapped import WrappedElector
+from drumbeat.engine.runtime import SystemClock
+from drumbeat.ports.clock import Clock
+from drumbeat.ports.elector import Elector
+
+
+class ElectorMetrics(Protocol):
+    """Where the numbers go. Any metrics library can be put behind these three."""
+
+    def leading(self, *, leads: bool) -> None:
+        """A gauge: 1 while this instance leads, 0 while it does not. Called after each answer."""
+        ...
+
+    def transition(self, *, leads: bool) -> None:
+        """A counter: leadership was gained, or lost."""
+        ...
+
+    def checked(self, seconds: float, error: BaseException | None) -> None:
+        """A counter and a histogram: a question, how long its answer took, how it failed."""
+        ...
+
+
+def monitored(
+    elector: Elector, metrics: ElectorMetrics, *, clock: Clock | None = None
+) -> WrappedElector:
+    """Count questions, time their answers, and tell the present status and each change of it."""
+    return _Monitored(elector, metrics, clock or SystemClock())
+
+
+class _Monitored(WrappedElector):
+    def __init__(self, elector: Elector, metrics: ElectorMetrics, clock: Clock) -> None:
+        super().__init__(elector)
+        self._metrics = metrics
+        self._clock = clock
+        self._led = False
+
+    async def is_leader(self) -> bool:
+        """The elector's answer. One that fails counts as no, for the gauge."""
+        asked_at = self._clock.elapsed()
+        try:
+            leads = await self._elector.is_leader()
+        except Exception as error:
+            self._metrics.checked(self._clock.elapsed() - asked_at, error)
+            self._tell(leads=False)
+            raise
+        self._metrics.checked(self._clock.elapsed() - asked_at, None)
+        self._tell(leads=leads)
+        return leads
+
+    def _tell(self, *, leads: bool) -> None:
+        self._metrics.leading(leads=leads)
+        if leads != self._led:
+            self._led = leads
+            self._metrics.transition(leads=leads)

@@ -1,0 +1,91 @@
+"""The shadow: a follower's cursors follow what the leader takes. In-process mode only.
+
+Two kinds, by what the instances have in common. With a coordinator it is the mark: a follower
+passes a tick when, and only when, some leader has taken it, so that a tick that nobody took is
+still there for the next leader. With nothing but a user's own elector there is only its answer: a
+tick that comes while it says no is passed at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.marks import Marks
+from drumbeat.engine.passing import Passing
+from drumbeat.engine.reach import Reach
+from drumbeat.engine.service import Service
+from drumbeat.model.errors import Unavailable
+from drumbeat.model.events import LabelShared
+from drumbeat.model.ids import NodeId, label_of
+from drumbeat.model.lease import SCHEDULER
+from drumbeat.ports.runtime import Runtime
+from drumbeat.ports.store import Topic
+
+LOOK_AGAIN = 5.0
+"""Seconds after which a watch that ended by itself is begun anew."""
+LONGEST_WAIT = 1.0
+
+
+class MarkShadow(Service):
+    """Passes what other instances have taken, as the mark says."""
+
+    name = "shadow"
+
+    def __init__(
+        self, node: NodeId, marks: Marks, passing: Passing, runtime: Runtime, bus: Bus
+    ) -> None:
+        super().__init__(runtime, bus)
+        self._node = node
+        self._marks = marks
+        self._passing = passing
+        self._alike: set[NodeId] = set()
+        self._reach = Reach(SCHEDULER, runtime.clock)
+        self._reach.tell = bus.emit
+
+    async def once(self) -> float | None:
+        """Follow the mark for as long as it can be watched."""
+        try:
+            await self._follow()
+        except Unavailable as error:
+            self._reach.failed(error)
+        return LOOK_AGAIN
+
+    async def _follow(self) -> None:
+        first = True
+        async for mark in self._marks.watch():
+            self._reach.answered()
+            if mark.holder != self._node:
+                if not first:  # the first may be from an earlier life of this very instance
+                    self._compare_label(mark.holder)
+                if mark.through is not None:
+                    await self._passing.over(self._passing.believable(mark.through))
+            first = False
+
+    def _compare_label(self, other: NodeId) -> None:
+        if label_of(other) == label_of(self._node) and other not in self._alike:
+            self._alike.add(other)
+            self._bus.emit(LabelShared(self._node, other))
+
+
+class TurnShadow(Service):
+    """Passes what comes while this instance does not lead, as its own clock says."""
+
+    name = "shadow"
+    topics = (Topic.TIMES,)
+
+    def __init__(
+        self, passes: Callable[[], bool], passing: Passing, runtime: Runtime, bus: Bus
+    ) -> None:
+        super().__init__(runtime, bus)
+        self._passes = passes
+        self._passing = passing
+
+    async def once(self) -> float | None:
+        """Pass what is due, if another instance leads."""
+        if not self._passes():
+            return LONGEST_WAIT
+        now = self._runtime.clock.now()
+        next_at = await self._passing.over(now)
+        wait = LONGEST_WAIT if next_at is None else (next_at - now).total_seconds()
+        return min(LONGEST_WAIT, max(0.001, wait))
