@@ -54,6 +54,7 @@ from .broken.stores import (
     FenceForgetsDomains,
     ForgetsCancellation,
     GiveBackCounts,
+    HoldsWhatHasLimits,
     SettleByIdOnly,
     store_with,
 )
@@ -92,6 +93,10 @@ BROKEN_STORES: dict[StorePart, Sequence[Case]] = {
     ClaimWithoutCompareAndSet: [
         stores.test_jobs_claimed_at_once_by_many_workers_go_to_one_each,
         stores.test_a_limit_holds_against_many_workers_at_once,
+    ],
+    HoldsWhatHasLimits: [
+        stores.test_a_job_with_limits_is_claimed_to_be_started_and_not_to_be_held,
+        stores.test_a_job_with_a_rate_is_not_claimed_to_be_held,
     ],
     DedupeWithoutUniqueness: [
         stores.test_one_key_inserted_at_once_by_many_creates_one_job,

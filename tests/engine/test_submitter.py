@@ -13,8 +13,10 @@ from drumbeat.engine.bus import Bus
 from drumbeat.engine.submitter import LARGEST_BATCH, Submitter
 from drumbeat.model.errors import NaiveDatetime
 from drumbeat.model.events import JobSubmitted
+from drumbeat.model.ids import JobId
 from drumbeat.model.job import JobSpec
 from drumbeat.queues.memory import MemoryQueue
+from drumbeat.stores.memory import MemoryStore
 from drumbeat.testing.clock import FakeClock
 
 from .support import PATIENCE, Fault, Fleet, Heard
@@ -31,7 +33,7 @@ def sizes(insert: Fault) -> list[int]:
 
 @pytest.fixture
 async def submitter(fleet: Fleet) -> Submitter:
-    return Submitter(fleet.store.jobs, MemoryQueue(fleet.clock), Bus(fleet.clock))
+    return Submitter(fleet.store, MemoryQueue(fleet.clock), Bus(fleet.clock))
 
 
 async def submit(submitter: Submitter, *specs: JobSpec) -> list[Job | BaseException]:
@@ -152,3 +154,80 @@ async def test_two_event_loops_never_wait_for_each_others_batches() -> None:
             await asyncio.to_thread(thread.join)
     assert counts == [300] * 3
     assert (await app.jobs.list()).items[0].id == 900
+
+
+class TwoWriters(MemoryStore):
+    """A store that says of itself that it can work on two writes at once."""
+
+    writers = 2
+
+
+@pytest.fixture
+async def two(clock: FakeClock) -> TwoWriters:
+    return TwoWriters(clock)
+
+
+@pytest.fixture
+async def twofold(two: TwoWriters, clock: FakeClock) -> Submitter:
+    return Submitter(two, MemoryQueue(clock), Bus(clock))
+
+
+async def test_a_store_with_two_writers_gets_two_batches_at_once_and_never_three(
+    two: TwoWriters, twofold: Submitter, clock: FakeClock
+) -> None:
+    insert = Fault(two.jobs, "insert").hang(times=2)
+    waiting: list[asyncio.Future[Job]] = []
+    for task in ("first", "second", "third", "fourth"):
+        waiting.append(asyncio.ensure_future(twofold.submit(JobSpec(task))))
+        await clock.settle()
+    assert sizes(insert) == [1, 1]
+    insert.heal()
+    jobs = await asyncio.gather(*waiting)
+    assert [job.task for job in jobs] == ["first", "second", "third", "fourth"]
+    assert sizes(insert) == [1, 1, 2]
+    await twofold.close()
+
+
+async def test_what_comes_at_the_same_moment_is_one_batch_for_two_writers_too(
+    two: TwoWriters, twofold: Submitter
+) -> None:
+    insert = Fault(two.jobs, "insert")
+    await submit(twofold, *(JobSpec("work") for _ in range(50)))
+    assert sizes(insert) == [50]
+
+
+async def test_two_writers_share_what_is_more_than_one_batch(
+    two: TwoWriters, twofold: Submitter, clock: FakeClock
+) -> None:
+    insert = Fault(two.jobs, "insert").always("hang")
+    many = asyncio.ensure_future(submit(twofold, *[JobSpec("work")] * (2 * LARGEST_BATCH + 5)))
+    await clock.settle()
+    assert sizes(insert) == [LARGEST_BATCH, LARGEST_BATCH]
+    insert.heal()
+    assert all(isinstance(job, Job) for job in await many)
+    assert sizes(insert) == [LARGEST_BATCH, LARGEST_BATCH, 5]
+
+
+async def test_the_jobs_of_a_caller_who_awaits_each_keep_their_order_whatever_others_do(
+    two: TwoWriters, twofold: Submitter
+) -> None:
+    async def call() -> list[int]:
+        return [(await twofold.submit(JobSpec("work"))).id for _ in range(50)]
+
+    for ids in await asyncio.gather(*(call() for _ in range(5))):
+        assert ids == sorted(ids)
+
+
+async def test_close_waits_for_every_writer(
+    two: TwoWriters, twofold: Submitter, clock: FakeClock
+) -> None:
+    insert = Fault(two.jobs, "insert").hang(times=2)
+    for task in ("first", "second"):
+        asyncio.ensure_future(twofold.submit(JobSpec(task))).add_done_callback(lambda _: None)
+        await clock.settle()
+    closing = asyncio.ensure_future(twofold.close())
+    await clock.settle()
+    assert not closing.done()
+    insert.heal()
+    await closing
+    assert None not in await two.jobs.get([JobId(1), JobId(2)])

@@ -15,9 +15,8 @@ from drumbeat.engine.patience import within
 from drumbeat.engine.run import CANCEL_GRACE
 from drumbeat.engine.service import Service
 from drumbeat.engine.slots import Slots
-from drumbeat.model.ending import Ending, GivenBack, Stopped
+from drumbeat.model.ending import GivenBack, Stopped
 from drumbeat.model.errors import ConfigurationError
-from drumbeat.model.job import Hold
 from drumbeat.model.node import Beat, Node, Pulse
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import NodeStore, Topic
@@ -83,7 +82,7 @@ class Keeper(Service):
         return Beat(
             self._describe(),
             self._heartbeats.lifetime,
-            tuple(self._slots.runs),
+            self._slots.unended,
             tuple(
                 (hold, run.progress)
                 for hold, run in self._slots.runs.items()
@@ -93,25 +92,20 @@ class Keeper(Service):
 
     def _heed(self, pulse: Pulse) -> None:
         for hold in pulse.cancelled:
-            self._interrupt(hold, Stopped("cancelled"))
+            self._slots.interrupt(hold, Stopped("cancelled"), CANCEL_GRACE)
         for hold in pulse.lost:
-            self._interrupt(hold, GivenBack("another node has the job"))
+            self._slots.interrupt(hold, GivenBack("another node has the job"), CANCEL_GRACE)
         if pulse.drain:
             self.on_drain()
 
     def _give_up_in_time(self) -> None:
         if self._left() >= self._heartbeats.every:
             return
-        for hold in tuple(self._slots.runs):
-            ending = GivenBack("the store cannot be reached")
-            self._interrupt(hold, ending, min(max(0.0, self._left()), CANCEL_GRACE))
+        grace = min(max(0.0, self._left()), CANCEL_GRACE)
+        for hold in self._slots.unended:
+            self._slots.interrupt(hold, GivenBack("the store cannot be reached"), grace)
 
     def _left(self) -> float:
         """Seconds in which everything has to end if no heartbeat gets through."""
         silent = self._runtime.clock.elapsed() - self._heard_at
         return self._heartbeats.lifetime - self._heartbeats.every - silent
-
-    def _interrupt(self, hold: Hold, ending: Ending, grace: float = CANCEL_GRACE) -> None:
-        run = self._slots.runs.get(hold)
-        if run is not None and run.interruption is None:
-            run.interrupt(ending, grace)

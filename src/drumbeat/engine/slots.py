@@ -2,17 +2,17 @@
 
 One long-lived task per slot takes attempts from a shared buffer, so that a job costs no task and
 no timer of its own. A slot that takes one while more wait wakes the next slot first: quick
-handlers are then run one after the other by a single slot, slow ones spread over all.
+handlers are then run one after the other by few slots, slow ones spread over all.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
+from drumbeat.engine.buffer import Buffer
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.executor import Executor
 from drumbeat.engine.registry import Registry
@@ -23,7 +23,12 @@ from drumbeat.model.events import AttemptCompleted, AttemptEnded, AttemptStarted
 from drumbeat.model.job import Attempt, Change, Hold, Settlement
 from drumbeat.ports.clock import Alarm
 from drumbeat.ports.runtime import Runtime
+from drumbeat.rules.prefetching import Stretch
 from drumbeat.rules.retrying import settlement
+
+TURN = 64
+"""Attempts that a slot runs at most before it lets others have the event loop."""
+NEVER_STARTED = GivenBack("it waited too long for a free slot")
 
 
 class Slots:
@@ -42,17 +47,24 @@ class Slots:
         self._executor = executor
         self._runtime = runtime
         self._bus = bus
-        self._buffer: deque[Attempt] = deque()
+        self._buffer = Buffer(runtime.clock, self._hand_back)
         self._idle: list[asyncio.Future[None]] = []
         self._waking = False
         self._ending = False
         self._busy = 0
+        self._half = 0
+        self._watched = False
+        self._ended = 0
+        self._spent = 0.0
         self._sweep: Alarm | None = None
         self._sweep_at = float("inf")
         self.runs: dict[Hold, Run] = {}
         self.settled: list[Settlement] = []
         """Endings that the store does not know yet."""
-        self.on_settled: Callable[[], None] = lambda: None
+        self.settled_since = 0.0
+        """When the first of these came about, by elapsed time."""
+        self.on_change: Callable[[], None] = lambda: None
+        """Called when there is something to settle, and when it is time for more work."""
         self.ended = Signal(runtime.clock)
         """Set whenever nothing runs any more."""
         self.epoch: Callable[[], int | None] = lambda: None
@@ -64,33 +76,72 @@ class Slots:
         return self._count
 
     @property
-    def free(self) -> int:
-        """How many attempts could start now."""
-        return self._count - self._busy - len(self._buffer)
+    def busy(self) -> int:
+        """How many run an attempt."""
+        return self._busy
+
+    @property
+    def waiting(self) -> int:
+        """How many attempts wait for a slot."""
+        return self._buffer.count
 
     @property
     def idle(self) -> bool:
         """Whether nothing runs and nothing waits to run."""
-        return not self.runs and not self._buffer
+        return not self.runs and not self._buffer.count
+
+    @property
+    def unended(self) -> tuple[Hold, ...]:
+        """The holds of all attempts that have not ended: under way, or waiting to start."""
+        return (*self.runs, *self._buffer.holds)
 
     @property
     def holds(self) -> tuple[Hold, ...]:
-        """All holds that this node knows of: under way, waiting to start, or still to settle."""
-        return (
-            *self.runs,
-            *(attempt.hold for attempt in self._buffer),
-            *(settled.hold for settled in self.settled),
-        )
+        """All holds that this node knows of: those, and what is still to settle."""
+        return (*self.unended, *(settled.hold for settled in self.settled))
+
+    @property
+    def have_plenty(self) -> bool:
+        """Whether less than half of what last waited has started."""
+        return self._buffer.count > self._half
 
     def give(self, attempts: Iterable[Attempt]) -> None:
         """Start these as soon as there is a slot."""
-        self._buffer.extend(attempts)
+        self._buffer.put(attempts)
+        self._half = self._buffer.count // 2
+        self._watched = False
         self._wake_one()
 
-    def give_back_waiting(self, reason: str) -> None:
-        """Give back what has not started."""
-        while self._buffer:
-            self._settle(self._buffer.popleft(), GivenBack(reason))
+    def tell_when_low(self) -> None:
+        """Tell as soon as they have plenty no more; if that is so already, at the next half.
+
+        Until then nothing else is told: whoever asked looks by itself for what is to settle.
+        """
+        if not self.have_plenty:
+            self._half = self._buffer.count // 2
+        self._watched = self._buffer.count > 0
+
+    def give_back_waiting(self, reason: str, queue: str | None = None) -> None:
+        """Give back what has not started, of one queue or of all."""
+        for attempt in self._buffer.take_out(lambda each: queue in (None, each.spec.queue)):
+            self._settle(attempt, GivenBack(reason))
+
+    def interrupt(self, hold: Hold, ending: Ending, grace: float) -> None:
+        """End an attempt early. One that has not started does not start."""
+        run = self.runs.get(hold)
+        if run is not None:
+            if run.interruption is None:
+                run.interrupt(ending, grace)
+            return
+        for attempt in self._buffer.take_out(lambda each: each.hold == hold):
+            self._settle(attempt, ending)
+
+    def seen(self) -> Stretch:
+        """What happened since this was last asked."""
+        buffer = self._buffer
+        stretch = Stretch(self._ended, self._spent, buffer.waited, buffer.gave_up)
+        self._ended, self._spent, buffer.waited, buffer.gave_up = 0, 0.0, 0.0, False
+        return stretch
 
     async def run(self) -> None:
         """Run attempts in all slots, for ever."""
@@ -108,12 +159,16 @@ class Slots:
     async def _serve(self) -> None:
         slot = asyncio.current_task()
         assert slot is not None, "a slot is a task"
+        turn = 0
         while True:
-            while not self._buffer:
+            while (attempt := self._buffer.next()) is None:
+                turn = 0
                 await self._wait()
-            attempt = self._buffer.popleft()
-            if self._buffer and self._idle and not self._waking:
+            if self._buffer.count and self._idle and not self._waking:
                 self._wake_one()
+            if self._watched and self._buffer.count <= self._half:
+                self._watched = False
+                self.on_change()
             self._busy += 1
             try:
                 run = await self._perform(attempt, slot)
@@ -127,7 +182,12 @@ class Slots:
             finally:
                 self._busy -= 1
             if lingered:  # when the settlement was told of, the slot was not free yet
-                self.on_settled()
+                self.on_change()
+            turn += 1
+            if turn == TURN:
+                turn = 0
+                # Another that is waking goes on in its place; else it does so itself.
+                await (self._wait() if self._waking else self._runtime.clock.sleep(0))
 
     async def _perform(self, attempt: Attempt, slot: asyncio.Task[Any]) -> Run:
         run = Run(attempt, self._registry.get(attempt.spec.task), self._runtime.clock, self.epoch)
@@ -141,7 +201,10 @@ class Slots:
             ending = await self._executor.execute(run)
         finally:
             del self.runs[attempt.hold]
-        self._settle(attempt, ending, run.started_at)
+        seconds = self._runtime.clock.elapsed() - run.started_at
+        self._ended += 1
+        self._spent += seconds
+        self._settle(attempt, ending, seconds)
         return run
 
     async def _linger(self, run: Run, slot: asyncio.Task[Any]) -> None:
@@ -162,22 +225,27 @@ class Slots:
         if self._ending:
             raise asyncio.CancelledError
 
-    def _settle(self, attempt: Attempt, ending: Ending, started_at: float | None = None) -> None:
+    def _settle(self, attempt: Attempt, ending: Ending, seconds: float = 0.0) -> None:
         chance = 0.0 if type(ending) is Returned else self._runtime.random.random()
         settled = settlement(attempt, ending, chance)
-        self.settled.append(settled)
+        self._keep(settled)
         if settled.change is not Change.COMPLETE:
-            seconds = self._seconds_since(started_at)
             self._bus.emit(AttemptEnded(attempt, ending, settled, seconds))
         elif self._bus.hears(AttemptCompleted):
-            self._bus.emit(AttemptCompleted(attempt, self._seconds_since(started_at)))
+            self._bus.emit(AttemptCompleted(attempt, seconds))
+
+    def _hand_back(self, attempt: Attempt) -> None:
+        """An attempt waited too long. It never began, so nobody is told that it ended."""
+        self._keep(settlement(attempt, NEVER_STARTED, 0.0))
+
+    def _keep(self, settled: Settlement) -> None:
+        self.settled.append(settled)
         if len(self.settled) == 1:  # whoever is woken by the first finds the others too
-            self.on_settled()
+            self.settled_since = self._runtime.clock.elapsed()
+            if not self._watched:
+                self.on_change()
         if not self.runs:
             self.ended.set()
-
-    def _seconds_since(self, started_at: float | None) -> float:
-        return 0.0 if started_at is None else self._runtime.clock.elapsed() - started_at
 
     async def _wait(self) -> None:
         future = asyncio.get_running_loop().create_future()
@@ -189,7 +257,7 @@ class Slots:
 
     def _wake_one(self) -> None:
         """Wake an idle slot, unless one is waking already: it will wake the next if need be."""
-        while self._buffer and self._idle and not self._waking:
+        while self._buffer.count and self._idle and not self._waking:
             future = self._idle.pop()
             if not future.done():
                 self._waking = True

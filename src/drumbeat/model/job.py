@@ -184,6 +184,7 @@ class Attempt:
     spec: JobSpec
     node: NodeId
     started_at: datetime
+    """When it was claimed; its handler may begin a moment later."""
     created_at: datetime
 
     @property
@@ -291,6 +292,9 @@ class Wanted:
     queues: tuple[str, ...]
     tasks: frozenset[str]
     limit: int
+    """How many it can start at once."""
+    ahead: int = 0
+    """How many more it would hold for a moment, of jobs without limits and rate."""
 
 
 @dataclass(frozen=True, slots=True)

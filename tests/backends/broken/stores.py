@@ -87,6 +87,16 @@ class ClaimWithoutCompareAndSet(MemoryJobs):
         return Taken(tuple(attempts), tuple(verdicts))
 
 
+class HoldsWhatHasLimits(MemoryJobs):
+    """Takes what is wanted ahead for more of the same."""
+
+    async def take(
+        self, wanted: Wanted, by: NodeId, settled: Sequence[Settlement] = (), at: At = None
+    ) -> Taken:
+        more = Wanted(wanted.queues, wanted.tasks, wanted.limit + wanted.ahead)
+        return await super().take(more, by, settled, at)
+
+
 class DedupeWithoutUniqueness(MemoryJobs):
     """Looks for the key first, and inserts afterwards."""
 

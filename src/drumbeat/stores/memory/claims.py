@@ -27,13 +27,16 @@ class Claim:
 
     def run(self, wanted: Wanted) -> None:
         """Claim as much as is wanted and may start."""
-        if wanted.limit <= 0:
+        limit = wanted.limit + wanted.ahead
+        if limit <= 0:
             return
         lanes = self._lanes(wanted)
         heads = _heads(lanes)
-        attempts, limit = self.attempts, wanted.limit
+        attempts = self.attempts
         while heads and len(attempts) < limit:
             lane = heads[0][1]
+            if len(attempts) >= wanted.limit and _starts_with_limits(lane):
+                break  # it may start, but not be held
             place = lane.ready.pop()
             record = place[3]
             if not record.limited:
@@ -81,6 +84,11 @@ class Claim:
             self.cancelled.append(record.id)
         else:
             self.attempts.append(self._table.start(record, self._by, now))
+
+
+def _starts_with_limits(lane: Lane) -> bool:
+    place = lane.ready.first()
+    return place is not None and place[3].limited
 
 
 def _heads(lanes: list[Lane]) -> list[tuple[Place, Lane]]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 from drumbeat.model.job import (
     Attempt,
     Change,
     Hold,
     JobSpec,
     Limit,
+    Rate,
     Settled,
     Settlement,
     Status,
@@ -77,6 +81,31 @@ class TakeConformance:
         everything = wanted(queues=("y", "x"), tasks=("a", "b"))
         order = [attempt.job_id for attempt in await take(store, everything)]
         assert order == [jobs[number].id for number in (2, 1, 3, 4, 0)]
+
+    async def test_more_can_be_claimed_to_be_held_in_the_same_order(self, store: Store) -> None:
+        jobs = await insert(store, *[spec()] * 9)
+        taken = await take(store, replace(wanted(limit=2), ahead=3))
+        assert [attempt.job_id for attempt in taken] == [job.id for job in jobs[:5]]
+        held = await take(store, replace(wanted(limit=0), ahead=3))
+        assert [attempt.job_id for attempt in held] == [job.id for job in jobs[5:8]]
+
+    async def test_a_job_with_limits_is_claimed_to_be_started_and_not_to_be_held(
+        self, store: Store
+    ) -> None:
+        door = JobSpec("send", limits=(Limit("door", 5),))
+        jobs = await insert(store, spec(), door, spec(), door, spec())
+        taken = await take(store, replace(wanted(limit=2), ahead=9))
+        assert [attempt.job_id for attempt in taken] == [job.id for job in jobs[:3]]
+        assert await take(store, replace(wanted(limit=0), ahead=9)) == ()
+        started = await take(store, replace(wanted(limit=1), ahead=9))
+        assert [attempt.job_id for attempt in started] == [job.id for job in jobs[3:]]
+
+    async def test_a_job_with_a_rate_is_not_claimed_to_be_held(self, store: Store) -> None:
+        """Given back unstarted, it would have spent its rate for nothing."""
+        bell = JobSpec("send", rate=Rate("bell", 5, timedelta(seconds=10)))
+        jobs = await insert(store, spec(), bell, spec())
+        taken = await take(store, replace(wanted(limit=0), ahead=9))
+        assert [attempt.job_id for attempt in taken] == [jobs[0].id]
 
     async def test_only_the_wanted_queues_are_taken_from(self, store: Store) -> None:
         await insert(store, JobSpec("send", queue="other", priority=9))

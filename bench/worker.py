@@ -1,0 +1,159 @@
+"""A worker with the settings that everybody gets, beside the bare loop on the same store.
+
+Bare means: take a hundred, settle them with the next hundred, run nothing. The worker does the same
+and runs a handler for each job, on an event loop with all services of a node. Further, a mix in
+which every hundredth job sleeps for 100 ms, and how long a lone job waits for an idle worker.
+`DRUMBEAT_BENCH_POSTGRES=postgresql://...` adds a server; use a database that may be written to.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from drumbeat import Drumbeat
+from drumbeat.model.ids import NodeId
+from drumbeat.model.job import Change, JobSpec, Settlement, Wanted
+from drumbeat.model.node import Role
+from drumbeat.model.swift import swift
+from drumbeat.testing import inside
+
+TITLE = "The worker beside its store"
+BATCH = 100
+FILLED = 1_000
+"""Jobs that are submitted at a time, before anything is measured."""
+SLOW_EVERY = 100
+SLOW = 0.1
+ROUNDS = 5
+NODE = NodeId("bench:1")
+
+new_settlement = swift(Settlement)
+
+
+def run(*, quick: bool) -> dict[str, object]:
+    """Jobs per second of the worker, as a share of the bare loop's; milliseconds of a pick-up."""
+    jobs = 5_000 if quick else 20_000
+    rounds = 1 if quick else ROUNDS
+    with tempfile.TemporaryDirectory() as folder:
+        return {
+            kind: _figures(new_address, jobs, rounds)
+            for kind, new_address in _addresses(Path(folder)).items()
+        }
+
+
+def _addresses(folder: Path) -> dict[str, Callable[[], str]]:
+    """How to get an address of an empty store, by the kind of store."""
+    names = (f"{folder}/{number}.db" for number in range(1_000))
+    addresses: dict[str, Callable[[], str]] = {
+        "memory": lambda: "memory://",
+        "sqlite": lambda: f"sqlite:///{next(names)}",
+    }
+    postgres = os.environ.get("DRUMBEAT_BENCH_POSTGRES")
+    if postgres:
+        addresses["postgres"] = lambda: postgres
+    return addresses
+
+
+def _figures(new_address: Callable[[], str], jobs: int, rounds: int) -> dict[str, object]:
+    drains = [asyncio.run(_one_round(new_address, jobs)) for _ in range(rounds)]
+    waits = asyncio.run(_pick_up(new_address(), 50 if rounds == 1 else 300))
+    bare, worker, mixed = zip(*drains, strict=True)
+    return {
+        "bare_per_second": round(statistics.median(bare)),
+        "worker_per_second": round(statistics.median(worker)),
+        "worker_to_bare": round(_ratio(worker, bare), 2),
+        "mixed_per_second": round(statistics.median(mixed)),
+        "mixed_to_worker": round(_ratio(mixed, worker), 2),
+        "pick_up_p50_ms": round(statistics.median(waits) * 1000, 2),
+        "pick_up_p99_ms": round(statistics.quantiles(waits, n=100)[-1] * 1000, 2),
+    }
+
+
+def _ratio(ours: tuple[float, ...], theirs: tuple[float, ...]) -> float:
+    return statistics.median(one / other for one, other in zip(ours, theirs, strict=True))
+
+
+async def _one_round(new_address: Callable[[], str], jobs: int) -> tuple[float, float, float]:
+    bare = await _bare(new_address(), jobs)
+    worker = await _worker(new_address(), [0.0] * jobs)
+    slow = [0.0 if number % SLOW_EVERY else SLOW for number in range(jobs)]
+    return jobs / bare, jobs / worker, jobs / await _worker(new_address(), slow)
+
+
+async def _bare(address: str, jobs: int) -> float:
+    """Seconds for taking and settling, with nothing in between."""
+    subject = Subject(address, jobs)
+    await subject.fill([0.0] * jobs)
+    store = inside.plant(subject.app).backends.store
+    wanted = Wanted(("default",), subject.app.tasks, BATCH)
+    settled: list[Settlement] = []
+    start = time.perf_counter()
+    while True:
+        taken = await store.jobs.take(wanted, NODE, settled)
+        if not taken.attempts:
+            break
+        settled = [new_settlement(each.hold, Change.COMPLETE) for each in taken.attempts]
+    wall = time.perf_counter() - start
+    await subject.app.stop()
+    return wall
+
+
+async def _worker(address: str, pauses: list[float]) -> float:
+    """Seconds from the start of a node until its last job is settled."""
+    subject = Subject(address, len(pauses))
+    await subject.fill(pauses)
+    await subject.app.start((Role.WORKER,))
+    start = time.perf_counter()
+    await subject.all_began.wait()  # asking the store all the while would be more work for it
+    await subject.app.wait_until_idle()
+    wall = time.perf_counter() - start
+    assert len(subject.began) == len(pauses), "each job is run once"
+    await subject.app.stop()
+    return wall
+
+
+async def _pick_up(address: str, count: int) -> list[float]:
+    """Seconds from the call that submits to the handler's first line, one job at a time."""
+    subject = Subject(address, count)
+    submitted: list[float] = []
+    await subject.app.start((Role.WORKER,))
+    for _ in range(count):
+        await asyncio.sleep(0.01)
+        submitted.append(time.perf_counter())
+        job = await subject.app.jobs.submit("nothing", [0.0])
+        await subject.app.jobs.wait(job.id)
+    await subject.app.stop()
+    return [began - start for began, start in zip(subject.began, submitted, strict=True)]
+
+
+class Subject:
+    """An app with no setting but its store, and when each of its handlers began."""
+
+    def __init__(self, address: str, jobs: int) -> None:
+        self.app = Drumbeat(address)
+        self.began: list[float] = []
+        self.all_began = asyncio.Event()
+
+        @self.app.task
+        async def nothing(pause: float) -> None:
+            self.began.append(time.perf_counter())
+            if len(self.began) == jobs:
+                self.all_began.set()
+            if pause:
+                await asyncio.sleep(pause)
+
+    async def fill(self, pauses: list[float]) -> None:
+        """Submit a job for each pause."""
+        backends = inside.plant(self.app).backends
+        await backends.open()
+        for start in range(0, len(pauses), FILLED):
+            specs = [
+                JobSpec("nothing", b'{"pause":%s}' % str(pause).encode())
+                for pause in pauses[start : start + FILLED]
+            ]
+            await backends.store.jobs.insert(specs)
