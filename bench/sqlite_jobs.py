@@ -15,35 +15,26 @@ import tempfile
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from bench import ticking
+from bench.ticking import PAYLOAD
 from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.ids import NodeId
 from drumbeat.model.job import Attempt, Change, JobSpec, Settlement, Wanted
-from drumbeat.model.lease import SCHEDULER, Epoch, Lease
-from drumbeat.model.plan import Committed, Edit
-from drumbeat.model.schedule import Schedule
 from drumbeat.model.swift import swift
-from drumbeat.model.triggers import cron
 from drumbeat.ports.store import Topic
-from drumbeat.rules.editing import declare
-from drumbeat.rules.planning import plan
 from drumbeat.stores.sqlite import SqliteStore
 
 TITLE = "Jobs and schedules on SQLite"
 BATCH = 100
-TICKED = 500
-"""Schedules that the ticker takes at a time."""
 CALLERS = 100
-PAYLOAD = b'{"text":"' + b"x" * 144 + b'"}'
 SPEC = JobSpec("nothing", PAYLOAD)
 WANTED = Wanted(("default",), frozenset({"nothing"}), BATCH)
 NODE = NodeId("bench:1")
 ROUNDS = 5
-START = datetime(2030, 1, 1, tzinfo=UTC)
 
 new_settlement = swift(Settlement)
 
@@ -89,8 +80,14 @@ def run(*, quick: bool) -> dict[str, object]:
     figures["target_to_bare"] = 0.5
     figures |= _pick_up(50 if quick else 300)
     figures |= _processes(jobs)
-    figures |= asyncio.run(_schedules(2_000 if quick else 10_000))
+    with _folder() as folder:
+        path = str(folder / "ours.db")
+        figures |= asyncio.run(ticking.measure(_store_at, path, 2_000 if quick else 10_000))
     return figures
+
+
+def _store_at(path: str) -> SqliteStore:
+    return SqliteStore(path, SystemClock())
 
 
 def _one_round(jobs: int) -> dict[str, float]:
@@ -139,7 +136,7 @@ async def _ours(path: Path, jobs: int) -> dict[str, float]:
     start = time.perf_counter()
     waits = await _submit_from_many_callers(store, jobs)
     submitted = time.perf_counter()
-    await _drain(store, NODE)
+    await drain(store, NODE)
     drained = time.perf_counter()
     for _ in range(jobs // BATCH):
         await store.jobs.insert([SPEC] * BATCH)
@@ -168,7 +165,8 @@ async def _submit_from_many_callers(store: SqliteStore, jobs: int) -> list[float
     return waits
 
 
-async def _drain(store: SqliteStore, node: NodeId) -> int:
+async def drain(store: SqliteStore, node: NodeId) -> int:
+    """Claim and complete all that there is; return how many."""
     settled: list[Settlement] = []
     done = 0
     while True:
@@ -271,7 +269,7 @@ def _drain_here(path: Path, number: int, parent: Connection) -> None:
         await store.open()
         parent.send("ready")
         parent.recv()
-        done = await _drain(store, NodeId(f"bench:{number}"))
+        done = await drain(store, NodeId(f"bench:{number}"))
         await store.close()
         return done
 
@@ -290,56 +288,3 @@ def _child(
         yield ours
     finally:
         process.join()
-
-
-async def _schedules(count: int) -> dict[str, object]:
-    """Schedules that are all due in the same second: read, plan, commit."""
-    with _folder() as folder:
-        path = folder / "ours.db"
-        store = SqliteStore(path, SystemClock())
-        for first in range(0, count, 1000):
-            edits = [_declared(number) for number in range(first, first + 1000)]
-            await store.schedules.put(edits, START)
-        figures: dict[str, object] = {"schedules": count}
-        for minute, name in enumerate(("first", "warm"), 1):
-            figures[f"schedules_{name}_seconds"] = round(await _tick(store, minute), 3)
-            await _drain(store, NODE)
-        await store.close()
-        with _child(_lead_anew, path, 3) as leader:
-            figures["schedules_new_leader_seconds"] = round(leader.recv(), 3)
-        figures["target_schedules_seconds"] = 1.0
-        return figures
-
-
-def _lead_anew(path: Path, minute: int, parent: Connection) -> None:
-    async def tick() -> float:
-        store = SqliteStore(path, SystemClock())
-        await store.open()
-        seconds = await _tick(store, minute)
-        await store.close()
-        return seconds
-
-    parent.send(asyncio.run(tick()))
-
-
-def _declared(number: int) -> Edit:
-    schedule = Schedule(f"schedule-{number}", cron("* * * * *"), JobSpec("nothing", PAYLOAD))
-    edit = declare(None, schedule, START).edit
-    assert edit is not None
-    return edit
-
-
-async def _tick(store: SqliteStore, minute: int) -> float:
-    """Seconds that it takes to fire all schedules at once, as the leader of a new term."""
-    now = START + timedelta(minutes=minute)
-    lease = Lease(SCHEDULER, NODE, "bench", minute, timedelta(seconds=10))
-    epoch = await store.fence.claim(lease)
-    assert isinstance(epoch, Epoch)
-    start = time.perf_counter()
-    while True:
-        due = await store.schedules.due(TICKED, now)
-        if not due.schedules:
-            return time.perf_counter() - start
-        plans = [plan(each, due.as_of) for each in due.schedules]
-        verdicts = await store.schedules.commit(plans, epoch, now)
-        assert all(isinstance(verdict, Committed) and verdict.jobs for verdict in verdicts)

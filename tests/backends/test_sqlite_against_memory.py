@@ -36,6 +36,7 @@ from .sqlite_wholeness import check_whole
 
 TASKS = ("a", "b", "c")
 QUEUES = ("x", "y")
+USUAL = JobSpec("").dedupe_for
 
 specs = st.builds(
     JobSpec,
@@ -44,7 +45,7 @@ specs = st.builds(
     priority=st.integers(0, 2),
     delay=st.sampled_from([timedelta(0)] * 4 + [timedelta(seconds=3)]),
     dedupe_key=st.sampled_from([None] * 5 + ["k", "l"]),
-    dedupe_for=st.sampled_from([timedelta(0), timedelta(seconds=4)]),
+    dedupe_for=st.sampled_from([USUAL] * 4 + [timedelta(0), timedelta(seconds=4)]),
     limits=st.sampled_from(
         [
             *[()] * 4,
@@ -75,6 +76,12 @@ class Take:
     change: Change
     settle: int
     """How many of the attempts that are held are settled first."""
+    silent: bool = False
+    """Whether they end without a word, as most do."""
+    backwards: bool = False
+    """Whether they ended in another order than they began."""
+    twice: bool = False
+    """Whether the first of them is settled once more, in place of the last."""
 
 
 @dataclass(frozen=True)
@@ -107,12 +114,17 @@ takes = st.builds(
     Take,
     queues=st.lists(st.sampled_from(QUEUES), min_size=1, max_size=2, unique=True),
     tasks=st.lists(st.sampled_from(TASKS), min_size=1, max_size=3, unique=True),
-    limit=st.integers(0, 6),
+    limit=st.integers(0, 9),
     change=changes,
-    settle=st.integers(0, 4),
+    settle=st.integers(0, 8),
+    silent=st.booleans(),
+    backwards=st.booleans(),
+    twice=st.integers(0, 4).map(lambda number: number == 0),
 )
+alike = st.builds(JobSpec, task=st.just("a"), queue=st.just("x"))
 steps = st.one_of(
     st.builds(Insert, st.lists(specs, min_size=1, max_size=6)),
+    st.builds(Insert, st.lists(alike, min_size=5, max_size=12)),
     takes,
     takes,
     st.builds(Cancel, st.integers(1, 12)),
@@ -152,8 +164,15 @@ class Driver:
 
     async def _take(self, step: Take) -> object:
         ended, self._held = self._held[: step.settle], self._held[step.settle :]
-        delay = timedelta(seconds=2)
-        settled = [Settlement(each.hold, step.change, delay, b"1", "so") for each in ended]
+        if step.twice and len(ended) > 1:
+            self._held.append(ended.pop())
+            ended.append(ended[0])
+        if step.backwards:
+            ended.reverse()
+        said = (None, None) if step.silent else (b"1", "so")
+        settled = [
+            Settlement(each.hold, step.change, timedelta(seconds=2), *said) for each in ended
+        ]
         wanted = Wanted(tuple(step.queues), frozenset(step.tasks), step.limit)
         taken = await self._store.jobs.take(wanted, ANNE, settled, after(self._seconds))
         self._held += taken.attempts

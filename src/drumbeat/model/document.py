@@ -21,15 +21,18 @@ from drumbeat.model.node import Node, Role
 from drumbeat.model.policy import Policies
 from drumbeat.model.retry import Retry, Strategy
 from drumbeat.model.schedule import Schedule
+from drumbeat.model.swift import swift
 from drumbeat.model.trigger import Trigger, trigger_from_json
 
 Json: TypeAlias = Any
 """Decoded JSON that we have written ourselves: checked by the constructors that it goes to."""
 
+new_job_spec = swift(JobSpec)
+
 MICROSECOND = timedelta(microseconds=1)
 SHARED = 10_000
-"""Triggers and policies that are kept as values: a new leader reads all schedules at once, and
-thousands of them tend to share a handful of these, which take long to read."""
+"""Triggers, policies and retries that are kept as values: a new leader reads all schedules at
+once, and thousands of them tend to share a handful of these, which take long to read."""
 BYTES_IN_TEXT = "surrogateescape"
 """Arguments are JSON and so UTF-8; should they not be, they still come out as they went in."""
 
@@ -52,9 +55,9 @@ def schedule_from_text(text: str) -> Schedule:
     data: Json = json.loads(text)
     return Schedule(
         data["name"],
-        _trigger_from_text(_text(data["trigger"])),
+        _trigger_from_json(data["trigger"]),
         job_from_json(data["job"]),
-        _policies_from_text(_text(data.get("policies", {}))),
+        _policies_from_items(tuple(data.get("policies", {}).items())),
         data.get("description", ""),
     )
 
@@ -83,14 +86,14 @@ def job_to_json(spec: JobSpec) -> dict[str, object]:
 def job_from_json(data: Json) -> JobSpec:
     """What was asked for."""
     rate = data.get("rate")
-    return JobSpec(
+    return new_job_spec(
         data["task"],
         data["arguments"].encode(errors=BYTES_IN_TEXT),
         data["queue"],
         data["priority"],
         _instant_from_json("run_at", data.get("run_at")),
         data["delay"] * MICROSECOND,
-        retry_from_json(data["retry"]),
+        _retry_from_items(tuple(data["retry"])),
         data.get("timeout"),
         data.get("dedupe_key"),
         data["dedupe_for"] * MICROSECOND,
@@ -109,8 +112,7 @@ def retry_to_json(retry: Retry) -> list[object]:
 
 def retry_from_json(data: Json) -> Retry:
     """The retry that was written."""
-    strategy, max_retries, base_delay, max_delay = data
-    return Retry(Strategy(strategy), max_retries, base_delay, max_delay)
+    return _retry_from_items(tuple(data))
 
 
 def limits_to_text(limits: Sequence[Limit]) -> str:
@@ -211,14 +213,26 @@ def _policies_to_json(policies: Policies) -> dict[str, object]:
     )
 
 
+def _trigger_from_json(data: Json) -> Trigger:
+    try:
+        return _trigger_from_items(tuple(data.items()))
+    except TypeError:  # it has lists in it, which are no keys
+        return _trigger_from_text(_text(data))
+
+
 @lru_cache(maxsize=SHARED)
 def _trigger_from_text(text: str) -> Trigger:
     return trigger_from_json(json.loads(text))
 
 
 @lru_cache(maxsize=SHARED)
-def _policies_from_text(text: str) -> Policies:
-    fields: dict[str, Json] = json.loads(text)
+def _trigger_from_items(items: tuple[tuple[str, object], ...]) -> Trigger:
+    return trigger_from_json(dict(items))
+
+
+@lru_cache(maxsize=SHARED)
+def _policies_from_items(items: tuple[tuple[str, Json], ...]) -> Policies:
+    fields = dict(items)
     for name in ("window", "jitter"):
         if name in fields:
             fields[name] *= MICROSECOND
@@ -226,6 +240,12 @@ def _policies_from_text(text: str) -> Policies:
         if name in fields:
             fields[name] = _instant_from_json(name, fields[name])
     return Policies(**fields)
+
+
+@lru_cache(maxsize=SHARED)
+def _retry_from_items(items: tuple[Json, ...]) -> Retry:
+    strategy, max_retries, base_delay, max_delay = items
+    return Retry(Strategy(strategy), max_retries, base_delay, max_delay)
 
 
 def _limit_to_json(limit: Limit) -> list[object]:
@@ -258,5 +278,4 @@ def _known(**values: object) -> dict[str, object]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _text(data: object) -> str:
-    return json.dumps(data, separators=(",", ":"))
+_text = json.JSONEncoder(separators=(",", ":")).encode

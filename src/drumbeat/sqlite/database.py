@@ -5,22 +5,35 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
 
 from drumbeat.ports.clock import Clock
+from drumbeat.sqlite.calls import Draft
 from drumbeat.sqlite.checkpointer import Checkpointer
 from drumbeat.sqlite.connecting import connect_checkpointer, connect_writer
 from drumbeat.sqlite.instants import to_number
 from drumbeat.sqlite.messenger import Messenger
 from drumbeat.sqlite.migrating import Naming, migrate
 from drumbeat.sqlite.reader import Reader
-from drumbeat.sqlite.writer import S, Writer
+from drumbeat.sqlite.writer import S, Wish, Writer
 
 T = TypeVar("T")
+
+_forks = 0
+"""How often this process has become another one: asking for its number is not cheap."""
+
+
+def _count_fork() -> None:
+    global _forks  # noqa: PLW0603 - there is one process
+    _forks += 1
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_count_fork)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +51,7 @@ class Handle(Generic[S]):
     def __init__(
         self, access: Access, clock: Clock, begin: Callable[[sqlite3.Connection], S]
     ) -> None:
-        self.process = os.getpid()
+        self.forks = _forks
         self.ready = False
         """Whether the file is known to exist with all its tables."""
         path, patience = access.path, access.patience
@@ -80,9 +93,15 @@ class Database(Generic[S]):
         self._handle: Handle[S] | None = None
         self.messenger = Messenger(access.path)
 
-    def write(self, step: Callable[[S], T]) -> Awaitable[T]:
+    def write(self, step: Callable[[S], T | Draft[T]]) -> Awaitable[T]:
         """Run a step in a transaction; the answer comes once it is durable."""
         return self._opened().writer.do(step)
+
+    def write_jointly(
+        self, together: Callable[[S, Sequence[Wish]], Draft[Sequence[T]]], wish: Wish
+    ) -> Awaitable[T]:
+        """Like `write`, for a step that does at once what many callers wish for."""
+        return self._opened().writer.join(together, wish)
 
     async def read(self, question: Callable[[sqlite3.Connection], T]) -> T:
         """Answer a question of the engine from what was committed last."""
@@ -106,10 +125,10 @@ class Database(Generic[S]):
 
     def _opened(self) -> Handle[S]:
         handle = self._handle
-        if handle is None or handle.process != os.getpid():
+        if handle is None or handle.forks != _forks:
             with self._lock:
                 handle = self._handle
-                if handle is None or handle.process != os.getpid():
+                if handle is None or handle.forks != _forks:
                     # After a fork the threads are the parent's, and so are its connections.
                     handle = self._handle = Handle(self._access, self._clock, self._begin)
                     self.messenger.open()

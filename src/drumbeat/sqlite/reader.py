@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 from drumbeat.sqlite.calls import Call, answer_all
 from drumbeat.sqlite.connecting import connect_reader
@@ -25,7 +25,7 @@ class Reader:
         self._path = path
         self._patience = patience
         self._name = name
-        self._calls: SimpleQueue[Call[Callable[[sqlite3.Connection], Any]] | None] = SimpleQueue()
+        self._calls: SimpleQueue[Call[sqlite3.Connection] | None] = SimpleQueue()
         self._connection: sqlite3.Connection | None = None
         self._thread: Thread | None = None
 
@@ -34,9 +34,9 @@ class Reader:
         if self._thread is None:
             self._thread = Thread(target=self._run, name=self._name, daemon=True)
             self._thread.start()
-        call = Call(question)
-        self._calls.put(call)
-        return cast("T", await call.future)
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._calls.put(Call(question, future))
+        return await future
 
     async def close(self) -> None:
         """Answer what waits, then let go of the file."""
@@ -52,11 +52,11 @@ class Reader:
             del call
         self._hang_up()
 
-    def _serve(self, call: Call[Callable[[sqlite3.Connection], Any]]) -> None:
+    def _serve(self, call: Call[sqlite3.Connection]) -> None:
         try:
             if self._connection is None:
                 self._connection = connect_reader(self._path, self._patience)
-            call.succeed(call.step(self._connection))
+            call.run(self._connection)
         except sqlite3.Error as error:
             if ends_the_connection(error):
                 self._hang_up()

@@ -14,7 +14,7 @@ from importlib.resources import files
 
 _NAMED = re.compile(r"^-- name: *(\w+) *$", re.MULTILINE)
 _ROW = re.compile(r"\((?:\s*\?\s*,)*\s*\?\s*\)")
-_SIZES = (200, 50, 10, 3, 1)
+_SIZES = (200, 100, 50, 10, 3, 1)
 
 
 class Statement:

@@ -4,7 +4,8 @@ There is no timer and no size to wait for. When the thread is free it takes ever
 runs them one after the other in one transaction, commits once, and only then answers them all. A
 lone caller is served at once; under load the batches grow by themselves. Calls that are made in the
 same turn of an event loop are handed over together, at its end: else the first of a hundred would
-have the thread to itself, and a commit of its own.
+have the thread to itself, and a commit of its own. Those of them that want the same and follow each
+other are even one step (`join`), and are taken apart again only if it breaks.
 
 **Each call is a step of its own.** One that refuses (any `DrumbeatError`) does so before its first
 write, so there is nothing to undo. One that breaks in any other way makes the whole transaction
@@ -28,10 +29,17 @@ from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Event, Thread, local
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from drumbeat.model.errors import DrumbeatError, Unavailable
-from drumbeat.sqlite.calls import Call, answer_all
+from drumbeat.sqlite.calls import (
+    Call,
+    Chorus,
+    Draft,
+    answer_all,
+    in_parts,
+    word_and_answer,
+)
 from drumbeat.sqlite.failures import code_of, ends_the_connection, of_the_file, unavailable
 
 LARGEST_BATCH = 1_000
@@ -42,6 +50,7 @@ LONGEST_PAUSE = 0.001
 a second, while transactions take a millisecond: two busy processes would sleep most of the time."""
 
 T = TypeVar("T")
+Wish = TypeVar("Wish")
 
 
 class Session(Protocol):
@@ -72,7 +81,7 @@ class _Turn(local, Generic[S]):
 
     def __init__(self) -> None:
         self.loop: asyncio.AbstractEventLoop | None = None
-        self.calls: list[Call[Callable[[S], Any]]] = []
+        self.calls: list[Call[S]] = []
 
 
 class Writer(Generic[S]):
@@ -92,23 +101,36 @@ class Writer(Generic[S]):
         self._connect = connect
         self._begin = begin
         self._after_commit = after_commit
-        self._calls: SimpleQueue[list[Call[Callable[[S], Any]]] | None] = SimpleQueue()
+        self._calls: SimpleQueue[list[Call[S]] | None] = SimpleQueue()
         self._turn: _Turn[S] = _Turn()
         self._closed = False
         self._connection: sqlite3.Connection | None = None
         self._thread = Thread(target=self._run, name="drumbeat-sqlite-writer", daemon=True)
         self._thread.start()
 
-    def do(self, step: Callable[[S], T]) -> asyncio.Future[T]:
+    def do(self, step: Callable[[S], T | Draft[T]]) -> asyncio.Future[T]:
         """Run a step in a transaction; what it returns comes once that is durable."""
-        call = Call(step)
-        turn = self._turn
-        if turn.loop is call.loop:
-            turn.calls.append(call)
-        else:
-            turn.loop, turn.calls = call.loop, [call]
-            call.loop.call_soon(self._hand_over)
-        return call.future
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._calls_of(loop).append(Call(step, future))
+        return future
+
+    def join(
+        self, together: Callable[[S, Sequence[Wish]], Draft[Sequence[T]]], wish: Wish
+    ) -> asyncio.Future[T]:
+        """Like `do`, for a step that does many at once: an answer for each wish, in their order.
+
+        Calls of the same turn of a loop that follow each other become one.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        calls = self._calls_of(loop)
+        last = calls[-1] if calls else None
+        if not isinstance(last, Chorus) or last.together is not together:
+            last = Chorus(together, future)
+            calls.append(last)
+        last.join(wish, future)
+        return future
 
     async def open(self) -> None:
         """Open the file, so that whatever is wrong with it is said now."""
@@ -122,11 +144,20 @@ class Writer(Generic[S]):
         self._calls.put(None)
         await asyncio.get_running_loop().run_in_executor(None, self._thread.join)
 
+    def _calls_of(self, loop: asyncio.AbstractEventLoop) -> list[Call[S]]:
+        """The calls that the loop has made in its present turn; at its end they are handed over."""
+        turn = self._turn
+        if turn.loop is not loop:
+            turn.loop, turn.calls = loop, []
+            loop.call_soon(self._hand_over)
+        return turn.calls
+
     def _hand_over(self) -> None:
         """Give the thread the calls of this turn of the loop."""
         turn = self._turn
         calls, turn.calls, turn.loop = turn.calls, [], None
         if self._closed:
+            calls = in_parts(calls)
             for call in calls:
                 call.fail(Unavailable(f"{self._path} was closed meanwhile"))
             answer_all(calls)
@@ -140,22 +171,22 @@ class Writer(Generic[S]):
             if calls is None:
                 break
             going_on = self._gather(calls)
-            self._serve(calls)
-            answer_all(calls)
+            word_and_answer(self._serve(calls))
             del calls  # nothing of a batch stays alive while the thread waits for the next
         self._hang_up()
 
-    def _gather(self, calls: list[Call[Callable[[S], Any]]]) -> bool:
+    def _gather(self, calls: list[Call[S]]) -> bool:
         """Add every call that waits; False: the last one is in."""
         with suppress(Empty):
-            while len(calls) < LARGEST_BATCH:
+            while sum(call.size for call in calls) < LARGEST_BATCH:
                 more = self._calls.get_nowait()
                 if more is None:
                     return False
                 calls += more
         return True
 
-    def _serve(self, calls: Sequence[Call[Callable[[S], Any]]]) -> None:
+    def _serve(self, calls: Sequence[Call[S]]) -> Sequence[Call[S]]:
+        """Do what was asked for; return the calls that are to be answered for it."""
         try:
             connection = self._connection
             if connection is None:
@@ -163,18 +194,23 @@ class Writer(Generic[S]):
             try:
                 self._transact(connection, calls, self._one_after_the_other)
             except Exception as error:
-                if of_the_file(error) or len(calls) == 1:
+                parts = in_parts(calls)
+                if of_the_file(error) or len(parts) == 1:
                     raise
-                self._transact(connection, calls, self._each_by_itself)
+                self._transact(connection, parts, self._each_by_itself)
+                return parts
         except Exception as error:  # noqa: BLE001 - it goes to the callers; the thread lives on
-            for call in calls:
+            parts = in_parts(calls)
+            for call in parts:
                 call.fail(self._told(error))
+            return parts
+        return calls
 
     def _transact(
         self,
         connection: sqlite3.Connection,
-        calls: Sequence[Call[Callable[[S], Any]]],
-        run: Callable[[sqlite3.Connection, S, Sequence[Call[Callable[[S], Any]]]], None],
+        calls: Sequence[Call[S]],
+        run: Callable[[sqlite3.Connection, S, Sequence[Call[S]]], None],
     ) -> None:
         self._get_the_lock(connection)
         session = self._begin(connection)
@@ -210,24 +246,26 @@ class Writer(Generic[S]):
         self,
         _connection: sqlite3.Connection,
         session: S,
-        calls: Sequence[Call[Callable[[S], Any]]],
+        calls: Sequence[Call[S]],
     ) -> None:
         for call in calls:
             try:
-                call.succeed(call.step(session))
+                call.run(session)
             except DrumbeatError as refusal:
+                if call.size > 1:  # who of them was refused is found out one by one
+                    raise
                 call.fail(refusal)
 
     def _each_by_itself(
         self,
         connection: sqlite3.Connection,
         session: S,
-        calls: Sequence[Call[Callable[[S], Any]]],
+        calls: Sequence[Call[S]],
     ) -> None:
         for call in calls:
             connection.execute("SAVEPOINT step")
             try:
-                call.succeed(call.step(session))
+                call.run(session)
                 session.flush()
             except Exception as error:
                 if of_the_file(error):

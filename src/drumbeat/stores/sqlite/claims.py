@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from datetime import datetime
 from heapq import heapify, heappop, heappush
+from itertools import groupby
+from operator import itemgetter
 from typing import TypeAlias
 
 from drumbeat.model.ids import JobId, NodeId
@@ -32,7 +34,7 @@ from drumbeat.stores.sqlite.rows import (
 )
 from drumbeat.stores.sqlite.session import StoreSession
 from drumbeat.stores.sqlite.sql import CLAIMS, listed, write_rows
-from drumbeat.stores.sqlite.takings import Taking, Takings
+from drumbeat.stores.sqlite.takings import Takings
 from drumbeat.stores.sqlite.turn import Turn
 
 LIMIT_REACHED = "its limit was reached when its turn came"
@@ -40,6 +42,8 @@ ARMS = (1, 2, 4, 8, 16, 32, 64)
 """Lanes that one statement merges; sizes are few, so that few statements are prepared."""
 NO_LANE = -1
 BEFORE_ALL: Place = (-(2**62), -(2**62), -1)
+
+_LINE_OF = itemgetter(LINE)
 
 Head: TypeAlias = tuple[int, int, int, "Row | Turn"]
 """A place, and the job or the line that has it. No two have the same."""
@@ -60,14 +64,15 @@ class Claim:
         self._fronted: list[int] = []
         self._horizon: Place | None = None
         """Lines behind this place have not been looked at yet."""
-        self.attempts: list[Attempt] = []
+        self._started: list[Row] = []
         self.cancelled: list[JobId] = []
         self.try_at: datetime | None = None
 
     def run(self, wanted: Wanted) -> None:
         """Claim as much as is wanted and may start."""
         session = self._session
-        lanes = session.lines.wanted(wanted) if wanted.limit > 0 else []
+        limit = wanted.limit + wanted.ahead
+        lanes = session.lines.wanted(wanted) if limit > 0 else []
         if not lanes:
             return
         session.flush_rows()
@@ -80,15 +85,34 @@ class Claim:
             busy = session.execute(CLAIMS.busy_lanes, (numbers,)).fetchall()
             free = [lane for lane, queued, _ in busy if queued]
             self._fronted = [lane for lane, _, fronted in busy if fronted]
-        rows = self._first_of(free, wanted.limit)
+        rows = self._first_of(free, limit)
         if self._fronted:
-            self._merge(rows, wanted.limit)
+            self._merge(rows, wanted)
         else:
             self._start(rows)
         self._write()
         if session.openings:
             (opens_at,) = session.execute(CLAIMS.next_opening, (numbers,)).fetchone()
             self.try_at = to_instant_or_none(opens_at)
+
+    def attempts(self) -> tuple[Attempt, ...]:
+        """What was claimed. This needs nothing of the file."""
+        by, instant, line_of = self._by, self._now.instant, self._takings.line_of
+        attempts: list[Attempt] = []
+        created_at, created = -1, instant
+        number, line = -1, None
+        for row in self._started:
+            if line is None or number != row[LINE]:
+                number = row[LINE]
+                line = line_of(number)
+            if created_at != row[CREATED_AT]:  # jobs that came together are claimed together
+                created_at = row[CREATED_AT]
+                created = to_instant(created_at)
+            hold = new_hold(row[ID], row[FENCE] + 1)
+            attempts.append(
+                new_attempt(hold, row[ATTEMPT] + 1, spec_of(row, line), by, instant, created)
+            )
+        return tuple(attempts)
 
     def _first_of(self, lanes: list[int], limit: int) -> list[Row]:
         """The first jobs over all lanes, not counting those with limits, in their order."""
@@ -104,17 +128,20 @@ class Claim:
         rows.sort(key=_place)
         return rows[:limit]
 
-    def _merge(self, rows: list[Row], limit: int) -> None:
+    def _merge(self, rows: list[Row], wanted: Wanted) -> None:
         """Take single jobs and lines with limits in one order."""
+        limit = wanted.limit + wanted.ahead
         self._heads = [(row[0], row[1], row[2], row) for row in rows]
         heapify(self._heads)
         self._horizon = BEFORE_ALL
-        while len(self.attempts) < limit:
+        while len(self._started) < limit:
             if self._has_come_to_the_horizon():
                 self._look_further(limit)
                 continue
             if not self._heads:
                 break
+            if len(self._started) >= wanted.limit and isinstance(self._heads[0][3], Turn):
+                break  # it may start, but not be held
             *place, head = heappop(self._heads)
             if isinstance(head, Turn):
                 self._consider(head, (place[0], place[1], place[2]))
@@ -202,21 +229,11 @@ class Claim:
 
     def _start(self, rows: list[Row]) -> None:
         """Claim jobs, in their order."""
-        now, by, takings, attempts = self._now, self._by, self._takings, self.attempts
-        taking: Taking | None = None
-        created_at, created = -1, now.instant
-        for row in rows:
-            if taking is None or taking.line.id != row[LINE]:
-                taking = takings.of(self._line(row[LINE]))
-            line = taking.line
-            taking.started.append(row)
-            taking.last = row
-            if created_at != row[CREATED_AT]:  # jobs that came together are claimed together
-                created_at = row[CREATED_AT]
-                created = to_instant(created_at)
-            hold = new_hold(row[ID], row[FENCE] + 1)
-            spec = spec_of(row, line)
-            attempts.append(new_attempt(hold, row[ATTEMPT] + 1, spec, by, now.instant, created))
+        self._started += rows
+        for number, some in groupby(rows, _LINE_OF):
+            taking = self._takings.of(self._line(number))
+            taking.started += some
+            taking.last = taking.started[-1]
 
     def _cancel(self, row: Row, line: Line) -> None:
         """Only now is it the job's turn: until here, something made it wait."""

@@ -107,6 +107,7 @@ class Commit:
         self._fired = fired_among(
             session, ((plan.name, fire) for plan in plans for fire in plan.fires)
         )
+        session.learn_lines(fire.job for plan in plans for fire in plan.fires)
         verdicts = [self._commit(plan) for plan in plans]
         advanced: list[Any] = []
         for standing in self._standing.values():

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
+from drumbeat.model.ids import JobId
 from drumbeat.model.instant import aware
 from drumbeat.model.job import Duplicate, Inserted, Job, JobSpec, Status
 from drumbeat.model.swift import swift
+from drumbeat.sqlite.calls import Draft
 from drumbeat.sqlite.instants import to_instant, to_microseconds, to_number
 from drumbeat.stores.sqlite.lines import Line
 from drumbeat.stores.sqlite.moment import Moment
-from drumbeat.stores.sqlite.rows import is_usual, job_of, new_job, rest_of, shared_of, times_of
+from drumbeat.stores.sqlite.rows import (
+    is_plain,
+    is_usual,
+    job_of,
+    new_job,
+    rest_of,
+    shared_of,
+    times_of,
+)
 from drumbeat.stores.sqlite.session import StoreSession
 from drumbeat.stores.sqlite.sql import JOBS, VIEWS
 
@@ -22,23 +33,48 @@ new_inserted = swift(Inserted)
 
 def insert(
     session: StoreSession, specs: Sequence[JobSpec], now: Moment
-) -> list[Inserted | Duplicate]:
+) -> Draft[Sequence[Inserted | Duplicate]]:
     """Create jobs, but for those whose dedupe key is taken."""
-    return [
-        new_inserted(create(session, spec, now))
+    number, instant, add = now.number, now.instant, session.add_plain_job
+    made: list[JobId | Inserted | Duplicate] = [
+        add(spec, number)
+        if is_plain(spec)
+        else new_inserted(create(session, spec, now))
         if spec.dedupe_key is None
         else _insert_keyed(session, spec, spec.dedupe_key, now)
         for spec in specs
     ]
 
+    def word() -> Sequence[Inserted | Duplicate]:
+        return [
+            new_inserted(new_job(verdict, spec, QUEUED, instant, instant))
+            if isinstance(verdict, int)
+            else verdict
+            for verdict, spec in zip(made, specs, strict=True)
+        ]
+
+    return Draft(word)
+
+
+def insert_jointly(
+    session: StoreSession, wishes: Sequence[Sequence[JobSpec]]
+) -> Draft[Sequence[Sequence[Inserted | Duplicate]]]:
+    """What several callers want to insert just now."""
+    draft = insert(session, [spec for specs in wishes for spec in specs], session.moment(None))
+
+    def word() -> Sequence[Sequence[Inserted | Duplicate]]:
+        verdicts = iter(draft.worded())
+        return [list(islice(verdicts, len(specs))) for specs in wishes]
+
+    return Draft(word)
+
 
 def create(session: StoreSession, spec: JobSpec, now: Moment) -> Job:
     """A new job, whatever its dedupe key."""
-    line = session.line_of(spec)
-    usual = is_usual(spec)
-    if usual and spec.run_at is None and spec.schedule is None and spec.tick_at is None:
-        job_id = session.add_plain_job(line, spec, now.number)
+    if is_plain(spec):
+        job_id = session.add_plain_job(spec, now.number)
         return new_job(job_id, spec, QUEUED, now.instant, now.instant)
+    line = session.line_of(spec)
     job_id = session.next_job()
     rank = -spec.priority
     run_at, number = now.instant, now.number
@@ -48,7 +84,7 @@ def create(session: StoreSession, spec: JobSpec, now: Moment) -> Job:
         number += to_microseconds(spec.delay)
         run_at = to_instant(number)
     row = (job_id, line.id, rank, number, now.number, spec.arguments, shared_of(spec))
-    if usual:
+    if is_usual(spec):
         session.add_ticked_job((*row, *times_of(spec)))
     else:
         session.add_job((*row, *times_of(spec), *rest_of(spec)))

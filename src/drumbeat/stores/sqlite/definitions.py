@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from drumbeat.model.document import schedule_from_text, schedule_to_text
@@ -12,7 +14,6 @@ from drumbeat.model.schedule import DueSchedule, Origin, Previous, Schedule, Sto
 from drumbeat.model.swift import swift
 from drumbeat.sqlite.instants import (
     to_instant,
-    to_instant_or_none,
     to_number,
     to_number_or_none,
 )
@@ -26,6 +27,11 @@ new_due = swift(DueSchedule)
 new_previous = swift(Previous)
 
 _read: dict[str, Schedule] = {}
+_ORIGINS = {origin.value: origin for origin in Origin}
+_STATUSES = {status.value: status for status in Status}
+_NO_SKIPS: frozenset[datetime] = frozenset()
+_instant = lru_cache(maxsize=1_000)(to_instant)
+"""Schedules that are due together share their instants."""
 
 
 def row_of(stored: StoredSchedule) -> tuple[Any, ...]:
@@ -57,17 +63,17 @@ def stored_of(row: Row) -> StoredSchedule:
     return new_stored(
         _read.get(definition) or _schedule(definition),
         version,
-        to_instant(cursor),
-        None if next_tick is None else to_instant(next_tick),
-        to_instant(created_at),
-        to_instant(updated_at),
-        Origin(origin),
+        _instant(cursor),
+        None if next_tick is None else _instant(next_tick),
+        _instant(created_at),
+        _instant(updated_at),
+        _ORIGINS[origin],
         declared,
         bool(paused),
         pause_reason,
         runs,
         None if last_job is None else JobId(last_job),
-        frozenset(to_instant(skip) for skip in skips_from_text(skips)),
+        frozenset(map(to_instant, skips_from_text(skips))) if skips else _NO_SKIPS,
     )
 
 
@@ -76,7 +82,9 @@ def due_of(row: Row) -> DueSchedule:
     job_id, status, finished_at = row[14:]
     previous = None
     if job_id is not None:
-        previous = new_previous(job_id, Status(status), to_instant_or_none(finished_at))
+        previous = new_previous(
+            job_id, _STATUSES[status], None if finished_at is None else _instant(finished_at)
+        )
     return new_due(stored_of(row), previous)
 
 

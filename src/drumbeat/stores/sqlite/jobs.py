@@ -35,11 +35,12 @@ from drumbeat.model.swift import swift
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
 from drumbeat.rules.paging import place
+from drumbeat.sqlite.calls import Draft
 from drumbeat.sqlite.database import Database
 from drumbeat.sqlite.instants import to_instant, to_instant_or_none, to_microseconds
 from drumbeat.stores.sqlite.cancelling import cancel, reopen
 from drumbeat.stores.sqlite.claims import Claim
-from drumbeat.stores.sqlite.creating import check_times, insert
+from drumbeat.stores.sqlite.creating import check_times, insert, insert_jointly
 from drumbeat.stores.sqlite.filtering import Filter
 from drumbeat.stores.sqlite.lines import Lines
 from drumbeat.stores.sqlite.moment import check_at, moment
@@ -71,8 +72,10 @@ class SqliteJobs:
         self, specs: Sequence[JobSpec], at: At = None
     ) -> Sequence[Inserted | Duplicate]:
         """Create jobs, but for those whose dedupe key is taken."""
-        check_at(at)
         check_times(specs)
+        if at is None:
+            return await self._database.write_jointly(insert_jointly, specs)
+        check_at(at)
         return await self._database.write(
             lambda session: insert(session, specs, session.moment(at))
         )
@@ -109,14 +112,20 @@ class SqliteJobs:
         check_at(at)
         check_settlements(settled)
 
-        def step(session: StoreSession) -> Taken:
+        def step(session: StoreSession) -> Draft[Taken]:
             now = session.moment(at)
             session.flush_rows()
-            verdicts = Settling(session, now).run(settled)
+            settling = Settling(session, now)
+            settling.run(settled)
             claim = Claim(session, by, now)
             claim.run(wanted)
-            return new_taken(
-                tuple(claim.attempts), tuple(verdicts), tuple(claim.cancelled), claim.try_at
+            return Draft(
+                lambda: new_taken(
+                    claim.attempts(),
+                    tuple(settling.verdicts()),
+                    tuple(claim.cancelled),
+                    claim.try_at,
+                )
             )
 
         return await self._database.write(step)
@@ -130,7 +139,9 @@ class SqliteJobs:
 
         def step(session: StoreSession) -> Sequence[Settled | Superseded]:
             session.flush_rows()
-            return Settling(session, session.moment(at)).run(settlements)
+            settling = Settling(session, session.moment(at))
+            settling.run(settlements)
+            return settling.verdicts()
 
         return await self._database.write(step)
 

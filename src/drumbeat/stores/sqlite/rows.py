@@ -66,6 +66,11 @@ def is_usual(spec: JobSpec) -> bool:
     )
 
 
+def is_plain(spec: JobSpec) -> bool:
+    """The same, and so are those of its times: it is to run at once."""
+    return spec.run_at is None and spec.schedule is None and spec.tick_at is None and is_usual(spec)
+
+
 def times_of(spec: JobSpec) -> tuple[Any, ...]:
     """The columns that jobs of schedules have, in their order."""
     return spec.schedule, to_number_or_none(spec.tick_at), to_number_or_none(spec.run_at)

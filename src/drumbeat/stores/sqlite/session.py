@@ -8,6 +8,7 @@ goes for counts, of which only the sum over the whole transaction is written.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
@@ -19,10 +20,11 @@ from drumbeat.ports.clock import Clock
 from drumbeat.sqlite.messenger import Messenger
 from drumbeat.sqlite.news import JOBS as JOBS_NEWS
 from drumbeat.sqlite.news import TIMES
+from drumbeat.stores.sqlite.arrivals import Arrivals
 from drumbeat.stores.sqlite.lines import Line, Lines
 from drumbeat.stores.sqlite.moment import Moment
 from drumbeat.stores.sqlite.rows import shared_of
-from drumbeat.stores.sqlite.sql import CLAIMS, JOBS, SCHEDULES, write_rows
+from drumbeat.stores.sqlite.sql import CLAIMS, JOBS, SCHEDULES, read_rows, write_rows
 
 STATUSES = tuple(Status)
 """In the order of the columns that count them."""
@@ -54,15 +56,13 @@ class StoreSession:
         self._kept = row[:4]
         self._job, self._tick, self._line, self.generation, self.fronts, self.openings = row
         self.lines.refresh(self.connection, self._line, self.generation)
-        self._plain_jobs: list[Any] = []
+        self._arrivals = Arrivals()
         self._ticked_jobs: list[Any] = []
         self._jobs: list[Any] = []
         self._queued: list[Any] = []
         self._pending: list[Any] = []
         self._fronts: list[Any] = []
         self._ticks: list[Any] = []
-        self._arrived: dict[Line, int] = {}
-        """How many jobs of the usual kind came to each line."""
         self._tallies: dict[int, list[int]] = {}
         self._named: dict[int, int] = {}
         self._holdings: dict[str, int] = {}
@@ -74,15 +74,8 @@ class StoreSession:
         """Write whatever is still only in memory."""
         self.flush_rows()
         connection = self.connection
-        for line, jobs in self._arrived.items():
-            self.count(line.lane, QUEUED, jobs)
-            self.name_line(line, jobs)
-            self.news |= JOBS_NEWS
-        self._arrived = {}
         if self._tallies:
-            changes = [value for each in self._tallies.items() for value in (each[0], *each[1])]
-            write_rows(connection, JOBS.many("count_in_lanes"), 7, changes)
-            self._tallies = {}
+            self._flush_tallies()
         if self._named:
             named = [value for each in self._named.items() for value in each]
             write_rows(connection, JOBS.many("count_in_lines"), 2, named)
@@ -97,9 +90,8 @@ class StoreSession:
     def flush_rows(self) -> None:
         """Write the rows that gathered, so that a statement can find them."""
         connection = self.connection
-        if self._plain_jobs:
-            write_rows(connection, JOBS.many("insert_plain_jobs"), 7, self._plain_jobs)
-            self._plain_jobs = []
+        if self._arrivals:
+            self._flush_arrivals()  # before the others, as they ask for
         if self._ticked_jobs:
             write_rows(connection, JOBS.many("insert_ticked_jobs"), 10, self._ticked_jobs)
             self._ticked_jobs = []
@@ -150,16 +142,31 @@ class StoreSession:
         """The line that a job belongs to, made if it is the first."""
         return self.lines.known(spec) or self._find_line(spec)
 
-    def add_plain_job(self, line: Line, spec: JobSpec, now: int) -> JobId:
+    def learn_lines(self, specs: Iterable[JobSpec]) -> None:
+        """Get ready for many jobs whose lines exist but were not met yet, in few statements."""
+        asked: list[Any] = []
+        new: list[tuple[JobSpec, int]] = []
+        for spec in specs:
+            lane = self.lines.lane(spec.queue, spec.task)
+            if lane is not None and self.lines.known(spec) is None:
+                asked += (len(new), lane, limits_to_text(spec.limits), rate_to_text(spec.rate))
+                new.append((spec, lane))
+        rows: Iterator[tuple[int, int]] = read_rows(
+            self.connection, JOBS.many("lines_by_kind"), 4, asked
+        )
+        for place, number in rows:
+            spec, lane = new[place]
+            self.lines.learn(Line(number, lane, (spec.queue, spec.task, spec.limits, spec.rate)))
+
+    def add_plain_job(self, spec: JobSpec, now: int) -> JobId:
         """A new job of the usual kind, to run at once: done here in one go, since most are so."""
+        line = self.lines.known(spec) or self._find_line(spec)
         job_id = self._job = self._job + 1
-        number, rank = line.id, -spec.priority
-        self._plain_jobs += (job_id, number, rank, now, now, spec.arguments, shared_of(spec))
-        self._queued += (number, rank, now, job_id, now)
+        rank = -spec.priority
+        self._arrivals.add(job_id, (line, rank, now, shared_of(spec)), spec.arguments)
         if line.limited:
-            self._fronts += (number, line.lane, rank, now, job_id)
+            self._fronts += (line.id, line.lane, rank, now, job_id)
             self.fronts = 1
-        self._arrived[line] = self._arrived.get(line, 0) + 1
         return JobId(job_id)
 
     def add_ticked_job(self, row: tuple[Any, ...]) -> None:
@@ -219,6 +226,23 @@ class StoreSession:
         """So many jobs under the key have started, or ended."""
         self._holdings[key] = self._holdings.get(key, 0) + change
         self._changed_holdings.add(key)
+
+    def _flush_arrivals(self) -> None:
+        arrivals, self._arrivals = self._arrivals, Arrivals()
+        arrivals.write(self.connection)
+        for line, jobs in arrivals.counts():
+            self.count(line.lane, QUEUED, jobs)
+            self.name_line(line, jobs)
+        self.news |= JOBS_NEWS
+
+    def _flush_tallies(self) -> None:
+        tallies, self._tallies = self._tallies, {}
+        if len(tallies) == 1:
+            ((lane, tally),) = tallies.items()
+            self.execute(JOBS.count_in_lane, (*tally, lane))
+            return
+        changes = [value for lane, tally in tallies.items() for value in (lane, *tally)]
+        write_rows(self.connection, JOBS.many("count_in_lanes"), 7, changes)
 
     def _flush_holdings(self) -> None:
         changed = [(key, self._holdings[key]) for key in self._changed_holdings]

@@ -40,6 +40,9 @@ class Settling:
     def __init__(self, session: StoreSession, now: Moment) -> None:
         self._session = session
         self._now = now
+        self._together: Sequence[Settlement] = ()
+        """Those that were completed as a whole."""
+        self._verdicts: list[Settled | Superseded] = []
         self._over: list[int] = []
         self._completed: list[int] = []
         self._finished: list[object] = []
@@ -52,17 +55,57 @@ class Settling:
         self._moves: dict[tuple[int, int], int] = {}
         """How many jobs of each lane came to stand in each column."""
 
-    def run(self, settlements: Sequence[Settlement]) -> list[Settled | Superseded]:
+    def run(self, settlements: Sequence[Settlement]) -> None:
         """Close each attempt whose hold is current."""
-        if not settlements:
-            return []
-        ids = listed([settlement.hold.job_id for settlement in settlements])
-        rows = self._session.execute(JOBS.held_by_ids, (ids,)).fetchall()
-        held: dict[int, Row] = {row[0]: row for row in rows}
-        verdicts = [self._settle(settlement, held) for settlement in settlements]
-        if self._over:
-            self._write()
-        return verdicts
+        if len(settlements) > 1 and self._complete_together(settlements):
+            self._together = settlements
+        elif settlements:
+            ids = listed([settlement.hold.job_id for settlement in settlements])
+            rows = self._session.execute(JOBS.held_by_ids, (ids,)).fetchall()
+            held: dict[int, Row] = {row[0]: row for row in rows}
+            self._verdicts = [self._settle(settlement, held) for settlement in settlements]
+            if self._over:
+                self._write()
+
+    def verdicts(self) -> list[Settled | Superseded]:
+        """What became of each. This needs nothing of the file."""
+        return self._verdicts or [new_settled(each.hold, COMPLETED) for each in self._together]
+
+    def _complete_together(self, settlements: Sequence[Settlement]) -> bool:
+        """Complete a batch of the usual kind, as a whole; False: it is not of that kind.
+
+        Jobs that were claimed together mostly end together. If their numbers follow each other and
+        their holds have all in common, the file is asked for that and not for each of them.
+        """
+        fence = settlements[0].hold.fence
+        ids: list[int] = []
+        for settlement in settlements:
+            hold = settlement.hold
+            if (
+                settlement.change is not COMPLETE
+                or settlement.result is not None
+                or settlement.error is not None
+                or hold.fence != fence
+            ):
+                return False
+            ids.append(hold.job_id)
+        ids.sort()
+        first, last = ids[0], ids[-1]
+        if last - first >= len(ids) or ids != list(range(first, last + 1)):
+            return False
+        session = self._session
+        found = session.execute(JOBS.held_together, (first, last)).fetchone()
+        if found != (len(ids), found[1], found[1], fence, fence, 0):
+            return False
+        line = session.lines.get(session.connection, found[1])
+        if line.limited:
+            return False
+        session.execute(JOBS.complete_together, (self._now.number, first, last))
+        session.execute(JOBS.delete_running_together, (first, last))
+        session.count(line.lane, RUNNING, -len(ids))
+        session.count(line.lane, COLUMN[COMPLETED], len(ids))
+        session.news |= FINISHED
+        return True
 
     def _settle(self, settlement: Settlement, held: dict[int, Row]) -> Settled | Superseded:
         hold = settlement.hold

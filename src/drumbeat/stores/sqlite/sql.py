@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from drumbeat.sqlite.statements import Statement, Statements
@@ -26,6 +26,17 @@ def write_rows(
     for rows, text in statement.in_pieces(len(values) // width):
         end = start + rows * width
         connection.execute(text, values[start:end])
+        start = end
+
+
+def read_rows(
+    connection: sqlite3.Connection, statement: Statement, width: int, values: list[Any]
+) -> Iterator[Any]:
+    """What a statement finds for many rows, whose values stand one after the other."""
+    start = 0
+    for rows, text in statement.in_pieces(len(values) // width):
+        end = start + rows * width
+        yield from connection.execute(text, values[start:end]).fetchall()
         start = end
 
 

@@ -39,6 +39,10 @@ class Takings:
             taking = self._by_line[line.id] = Taking(line)
         return taking
 
+    def line_of(self, number: int) -> Line:
+        """The line of a number, from which something was taken."""
+        return self._by_line[number].line
+
     def write(self) -> None:
         """Let the jobs that were taken leave their lines, and those that were claimed run."""
         session = self._session

@@ -1,0 +1,96 @@
+"""Schedules that are all due in the same second: read, plan, commit, on any store."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from datetime import UTC, datetime, timedelta
+from multiprocessing import get_context
+
+from drumbeat.model.ids import NodeId
+from drumbeat.model.job import Change, JobSpec, Settlement, Wanted
+from drumbeat.model.lease import SCHEDULER, Epoch, Lease
+from drumbeat.model.plan import Committed, Edit
+from drumbeat.model.schedule import Schedule
+from drumbeat.model.swift import swift
+from drumbeat.model.triggers import cron
+from drumbeat.ports.store import Store
+from drumbeat.rules.editing import declare
+from drumbeat.rules.planning import plan
+
+TICKED = 500
+"""Schedules that the ticker takes at a time."""
+DECLARED = 1_000
+PAYLOAD = b'{"text":"' + b"x" * 144 + b'"}'
+NODE = NodeId("bench:1")
+WANTED = Wanted(("default",), frozenset({"nothing"}), 1_000)
+START = datetime(2030, 1, 1, tzinfo=UTC)
+
+new_settlement = swift(Settlement)
+
+
+async def measure(make: Callable[[str], Store], address: str, schedules: int) -> dict[str, object]:
+    """Seconds for the first time, once all is warm, and by a new leader in another process."""
+    store = make(address)
+    await store.open()
+    for first in range(0, schedules, DECLARED):
+        edits = [_declared(number) for number in range(first, first + DECLARED)]
+        await store.schedules.put(edits, START)
+    figures: dict[str, object] = {"schedules": schedules}
+    for minute, name in enumerate(("first", "warm"), 1):
+        figures[f"schedules_{name}_seconds"] = round(await _tick(store, minute), 3)
+        await _run_all(store, schedules)
+    await store.close()
+    with ProcessPoolExecutor(1, get_context("spawn")) as another:
+        seconds = another.submit(_lead_anew, make, address, 3).result()
+    figures["schedules_new_leader_seconds"] = round(seconds, 3)
+    figures["target_schedules_seconds"] = 1.0
+    return figures
+
+
+def _lead_anew(make: Callable[[str], Store], address: str, minute: int) -> float:
+    async def tick() -> float:
+        store = make(address)
+        await store.open()
+        seconds = await _tick(store, minute)
+        await store.close()
+        return seconds
+
+    return asyncio.run(tick())
+
+
+def _declared(number: int) -> Edit:
+    schedule = Schedule(f"schedule-{number}", cron("* * * * *"), JobSpec("nothing", PAYLOAD))
+    edit = declare(None, schedule, START).edit
+    assert edit is not None
+    return edit
+
+
+async def _tick(store: Store, minute: int) -> float:
+    """Seconds that it takes to fire all schedules at once, as the leader of a new term."""
+    now = START + timedelta(minutes=minute)
+    lease = Lease(SCHEDULER, NODE, "bench", minute, timedelta(seconds=10))
+    epoch = await store.fence.claim(lease)
+    assert isinstance(epoch, Epoch)
+    start = time.perf_counter()
+    while True:
+        due = await store.schedules.due(TICKED, now)
+        if not due.schedules:
+            return time.perf_counter() - start
+        plans = [plan(each, due.as_of) for each in due.schedules]
+        verdicts = await store.schedules.commit(plans, epoch, now)
+        assert all(isinstance(verdict, Committed) and verdict.jobs for verdict in verdicts)
+
+
+async def _run_all(store: Store, jobs: int) -> None:
+    """Complete the jobs of all ticks, so that the next ones overlap with none."""
+    settled: list[Settlement] = []
+    while True:
+        taken = await store.jobs.take(WANTED, NODE, settled)
+        settled = [new_settlement(each.hold, Change.COMPLETE) for each in taken.attempts]
+        jobs -= len(settled)
+        if not settled:
+            assert jobs == 0
+            return
