@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 from hashlib import sha256
@@ -14,7 +15,7 @@ from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.job import JobSpec
 from drumbeat.sqlite import location
 from drumbeat.sqlite.connecting import connect_writer
-from drumbeat.sqlite.identity import APPLICATION_ID
+from drumbeat.sqlite.identity import APPLICATION_ID, is_new
 from drumbeat.sqlite.location import check_place, file_system
 from drumbeat.sqlite.migrating import (
     Migration,
@@ -181,3 +182,20 @@ async def test_a_file_that_cannot_be_written_is_said_so(
     assert "cannot be written by this user" in await refusal(path)
     denied = path.parent
     assert "keeps its log beside the file" in await refusal(path)
+
+
+async def test_a_file_whose_log_is_being_brought_in_is_looked_at_again(tmp_path: Path) -> None:
+    """In the middle of that the first page tells of more pages than the file has."""
+    path = tmp_path / "busy.db"
+    store = SqliteStore(path, HandClock())
+    await store.open()
+    await store.close()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4096])
+    looking = asyncio.create_task(asyncio.to_thread(is_new, path))
+    await asyncio.wait([looking], timeout=0.1)
+    assert not looking.done()
+
+    path.write_bytes(whole)
+
+    assert await looking is False

@@ -8,6 +8,9 @@ It must not be read by opening the file ourselves: POSIX drops every lock that a
 file as soon as it closes *any* descriptor of it. Other processes would take our open connections
 for gone, and the next of them to leave would delete the log that we still write to. SQLite's own
 connections know of each other and close their descriptors with care.
+
+Without a lock we may look while another process brings its log in, and find a first page that does
+not fit the rest of the file yet. SQLite calls that malformed; it is not, a moment later.
 """
 
 from __future__ import annotations
@@ -15,10 +18,14 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from threading import Event
 
 from drumbeat.model.errors import ConfigurationError
 
 APPLICATION_ID = int.from_bytes(b"Drum")
+_TRIES = 100
+_PAUSE = 0.02
+"""Seconds between two looks at a file that seems malformed."""
 
 
 def is_new(path: Path) -> bool:
@@ -36,15 +43,26 @@ def is_new(path: Path) -> bool:
 
 
 def _application_of(path: Path) -> int:
+    pause = Event()
+    for attempt in range(_TRIES):
+        try:
+            return _look(path)
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+                raise ConfigurationError(
+                    f"{path} is not a SQLite file; it was left as it is"
+                ) from None
+            if error.sqlite_errorcode != sqlite3.SQLITE_CORRUPT or attempt == _TRIES - 1:
+                raise ConfigurationError(f"{path} cannot be opened: {error}") from error
+        pause.wait(_PAUSE)
+    raise AssertionError("the last look returns or raises")
+
+
+def _look(path: Path) -> int:
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
-    try:
-        with closing(sqlite3.connect(uri, uri=True)) as connection:
-            (application,) = connection.execute("PRAGMA application_id").fetchone()
-    except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
-            raise ConfigurationError(f"{path} is not a SQLite file; it was left as it is") from None
-        raise ConfigurationError(f"{path} cannot be opened: {error}") from error
-    return int(application)
+    with closing(sqlite3.connect(uri, uri=True)) as connection:
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        return int(application)
 
 
 def sign(connection: sqlite3.Connection) -> None:
