@@ -41,11 +41,11 @@ class ConsulLeases:
 
     async def acquire(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
         """A new term if the name is vacant."""
-        if not _is_vacant(await self._client.look(self._keyspace.lease(name))):
+        if not await self._is_vacant(name, ttl):
             return None  # followers ask often: a read is cheaper than a session that is not used
         session = await self._client.make_session(ttl)
         term = await self._claim(name, written(candidate, ttl), session)
-        if term is None:
+        if term is None or not self._domain.settling.is_over(term.lease.domain, ttl):
             await self._drop(session)
             return None
         self._terms[name] = term
@@ -93,6 +93,19 @@ class ConsulLeases:
                 ),
             )
         )
+
+    async def _is_vacant(self, name: str, ttl: timedelta) -> bool:
+        key = self._keyspace.lease(name)
+        while True:
+            done = await self._client.read(get(self._domain.key), get(key))
+            if isinstance(done, Objected) and not done.concerns(0):  # there is no such key
+                done = await self._client.read(get(self._domain.key))
+            if not isinstance(done, Objected):
+                break
+            await self._domain.make()  # Consul was emptied since we opened it
+        mark, *found = done
+        settled = self._domain.settling.is_over(Domain.name(mark), ttl)
+        return settled and not any(each.session for each in found)
 
     async def _claim(self, name: str, value: bytes, session: str) -> Term | None:
         key = self._keyspace.lease(name)

@@ -59,12 +59,12 @@ class EtcdLeases:
 
     async def acquire(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
         """A new term if the name is vacant."""
-        if await self._is_held(name):
+        if not await self._is_vacant(name, ttl):
             return None  # followers ask often: a read is cheaper than a lease that is not used
         number = await self._client.grant(ceil(ttl.total_seconds()))
         claim = Claim(name, written(candidate, ttl), number)
         term = await self.claim(claim)
-        if term is None:
+        if term is None or not self._domain.settling.is_over(term.lease.domain, ttl):
             await self._drop(number)
             return None
         self._terms[name] = term
@@ -141,8 +141,16 @@ class EtcdLeases:
         found, mark = done.found(0), done.found(1)
         return _term(name, done.header, found, mark) if found and mark else None
 
-    async def _is_held(self, name: str) -> bool:
-        return bool((await self._client.range(Keys.only(self._keyspace.lease(name)))).kvs)
+    async def _is_vacant(self, name: str, ttl: timedelta) -> bool:
+        look = Transaction(then=(get(self._keyspace.lease(name)), get(self._domain.key)))
+        while True:
+            done = await self._client.transact(look)
+            found, mark = done.found(0), done.found(1)
+            if mark is not None:
+                break
+            await self._domain.make()  # the cluster was emptied since we opened it
+        settled = self._domain.settling.is_over(Domain.name(done.header, mark), ttl)
+        return found is None and settled
 
     async def _drop(self, number: int) -> None:
         """End a lease that nothing needs any more; if that fails, it ends by itself."""

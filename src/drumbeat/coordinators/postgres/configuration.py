@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from drumbeat.coordinators.postgres.bell import Bell, News
+from drumbeat.coordinators.postgres.news import News, NewsBell
 from drumbeat.model.lease import Entry
 from drumbeat.postgres.database import Database
 from drumbeat.postgres.statements import Statements
@@ -15,7 +15,7 @@ SQL = Statements("drumbeat.coordinators.postgres.statements", "configuration.sql
 class PostgresConfiguration:
     """Values by key. Revisions come from one sequence: a deleted key never sees one again."""
 
-    def __init__(self, database: Database, bell: Bell) -> None:
+    def __init__(self, database: Database, bell: NewsBell) -> None:
         self._database = database
         self._bell = bell
         self._sql = SQL.of(database.names)
@@ -46,7 +46,7 @@ class PostgresConfiguration:
 class _Watch:
     """Sees the last write each time that it is asked, if it has not seen it yet."""
 
-    def __init__(self, configuration: PostgresConfiguration, bell: Bell, key: str) -> None:
+    def __init__(self, configuration: PostgresConfiguration, bell: NewsBell, key: str) -> None:
         self._configuration = configuration
         self._bell = bell
         self._key = key

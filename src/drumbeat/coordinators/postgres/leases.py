@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from datetime import timedelta
 
-from drumbeat.coordinators.postgres.bell import Bell, News
+from drumbeat.coordinators.postgres.news import News, NewsBell
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import Lease
@@ -21,7 +21,7 @@ TIDY_EVERY = 100
 class PostgresLeases:
     """One term at a time for each name."""
 
-    def __init__(self, database: Database, bell: Bell) -> None:
+    def __init__(self, database: Database, bell: NewsBell) -> None:
         self._database = database
         self._bell = bell
         self._sql = SQL.of(database.names)
@@ -71,7 +71,7 @@ class PostgresLeases:
 class _Vacancies:
     """Waits only while it is asked, and so leaves nothing behind when nobody asks any more."""
 
-    def __init__(self, leases: PostgresLeases, bell: Bell, name: str) -> None:
+    def __init__(self, leases: PostgresLeases, bell: NewsBell, name: str) -> None:
         self._leases = leases
         self._bell = bell
         self._name = name

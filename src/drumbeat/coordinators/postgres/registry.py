@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from typing import TypeAlias
 
-from drumbeat.coordinators.postgres.bell import Bell, News
+from drumbeat.coordinators.postgres.news import News, NewsBell
 from drumbeat.model.document import node_from_text, node_to_text
 from drumbeat.model.ids import NodeId
 from drumbeat.model.node import Node
@@ -22,7 +22,7 @@ Listed: TypeAlias = tuple[str, ...]
 class PostgresRegistry:
     """Nodes, each until its time runs out."""
 
-    def __init__(self, database: Database, bell: Bell) -> None:
+    def __init__(self, database: Database, bell: NewsBell) -> None:
         self._database = database
         self._bell = bell
         self._sql = SQL.of(database.names)
@@ -54,7 +54,7 @@ class PostgresRegistry:
 class _Changes:
     """The first hint comes at once: what happened before it was asked for is then not missed."""
 
-    def __init__(self, registry: PostgresRegistry, bell: Bell) -> None:
+    def __init__(self, registry: PostgresRegistry, bell: NewsBell) -> None:
         self._registry = registry
         self._bell = bell
         self._told: Listed | None = None

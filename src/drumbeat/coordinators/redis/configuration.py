@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from drumbeat.coordinators.redis.bell import Bell
+from drumbeat.coordinators.bell import Bell
 from drumbeat.coordinators.redis.keys import Keys
 from drumbeat.model.lease import Entry
 from drumbeat.redis.scripts import Scripts
@@ -20,7 +20,7 @@ REMOVE = SCRIPTS.named("remove")
 class RedisConfiguration:
     """Values by key. Revisions are one rising number: a deleted key never sees one again."""
 
-    def __init__(self, server: Server, keys: Keys, bell: Bell) -> None:
+    def __init__(self, server: Server, keys: Keys, bell: Bell[str]) -> None:
         self._server = server
         self._keys = keys
         self._bell = bell
@@ -55,7 +55,7 @@ class RedisConfiguration:
 class _Watch:
     """Sees the last write each time that it is asked, if it has not seen it yet."""
 
-    def __init__(self, configuration: RedisConfiguration, bell: Bell, key: str) -> None:
+    def __init__(self, configuration: RedisConfiguration, bell: Bell[str], key: str) -> None:
         self._configuration = configuration
         self._bell = bell
         self._key = key

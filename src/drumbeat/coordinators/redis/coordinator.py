@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from drumbeat.coordinators.redis.bell import Bell
+from collections.abc import Callable
+from datetime import timedelta
+
+from drumbeat.coordinators.bell import Bell
 from drumbeat.coordinators.redis.configuration import RedisConfiguration
 from drumbeat.coordinators.redis.keys import Keys
 from drumbeat.coordinators.redis.leases import RedisLeases
@@ -11,6 +14,9 @@ from drumbeat.ports.clock import Clock
 from drumbeat.redis.address import parse
 from drumbeat.redis.server import Server
 
+LOOK_AGAIN = timedelta(seconds=5)
+"""How long a waiter sleeps without a hint, since hints may get lost."""
+
 
 class RedisCoordinator:
     """Appoints among all processes that share a namespace of one Redis or Valkey server."""
@@ -18,7 +24,7 @@ class RedisCoordinator:
     def __init__(self, address: str, clock: Clock, namespace: str = "drumbeat") -> None:
         keys = Keys(namespace)
         self._server = Server(parse(address), keys.channel, clock)
-        bell = Bell(self._server, clock)
+        bell = Bell(self._subscribe, clock, LOOK_AGAIN)
         self.leases = RedisLeases(self._server, keys, bell)
         self.registry = RedisRegistry(self._server, keys, bell)
         self.configuration = RedisConfiguration(self._server, keys, bell)
@@ -30,3 +36,6 @@ class RedisCoordinator:
     async def close(self) -> None:
         """Let go of the server; leases run out by themselves."""
         await self._server.close()
+
+    def _subscribe(self, subject: str, wake: Callable[[], None]) -> Callable[[], None]:
+        return self._server.listener.subscribe(subject, wake)  # of the loop that runs here now

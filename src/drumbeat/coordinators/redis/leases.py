@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
-from drumbeat.coordinators.redis.bell import Bell
+from drumbeat.coordinators.bell import Bell
 from drumbeat.coordinators.redis.keys import Keys
-from drumbeat.coordinators.redis.lengths import microseconds, milliseconds, seconds_left
+from drumbeat.coordinators.redis.lengths import microseconds, milliseconds, time_left
 from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import Lease
 from drumbeat.redis.scripts import Scripts
@@ -24,7 +24,7 @@ VACANCY = SCRIPTS.named("vacancy")
 class RedisLeases:
     """One term at a time for each name."""
 
-    def __init__(self, server: Server, keys: Keys, bell: Bell) -> None:
+    def __init__(self, server: Server, keys: Keys, bell: Bell[str]) -> None:
         self._server = server
         self._keys = keys
         self._bell = bell
@@ -73,11 +73,11 @@ class RedisLeases:
         """A hint for each time that the name is found vacant, at once if it is so now."""
         return _Vacancies(self, self._bell, name)
 
-    async def vacancy(self, name: str) -> tuple[int | None, float]:
+    async def vacancy(self, name: str) -> tuple[int | None, timedelta]:
         """The number of the vacancy that the name has now; or None, and when to look again."""
         keys = self._keys
         number, left = await self._server.run(VACANCY, (keys.term(name), keys.number, keys.pause))
-        return (None, seconds_left(left)) if number is None else (int(number), 0.0)
+        return (None, time_left(left)) if number is None else (int(number), timedelta(0))
 
     def _where(self, name: str) -> tuple[str, str]:
         return self._keys.term(name), self._keys.domain
@@ -86,12 +86,12 @@ class RedisLeases:
 class _Vacancies:
     """Waits only while it is asked, and so leaves nothing behind when nobody asks any more."""
 
-    def __init__(self, leases: RedisLeases, bell: Bell, name: str) -> None:
+    def __init__(self, leases: RedisLeases, bell: Bell[str], name: str) -> None:
         self._leases = leases
         self._bell = bell
         self._name = name
         self._told: int | None = None
-        self._again_in: float | None = None
+        self._again_in: timedelta | None = None
 
     def __aiter__(self) -> AsyncIterator[None]:
         return self

@@ -19,6 +19,6 @@ def milliseconds(length: timedelta) -> int:
     return max(SHORTEST, -(-length // MILLISECOND))
 
 
-def seconds_left(remaining: int) -> float:
+def time_left(remaining: int) -> timedelta:
     """How long to wait for something to run out: a key lives to the end of its last millisecond."""
-    return (remaining + 1) / 1000
+    return timedelta(milliseconds=remaining + 1)

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from typing import TypeAlias
 
-from drumbeat.coordinators.redis.bell import Bell
+from drumbeat.coordinators.bell import Bell
 from drumbeat.coordinators.redis.keys import Keys
-from drumbeat.coordinators.redis.lengths import milliseconds, seconds_left
+from drumbeat.coordinators.redis.lengths import milliseconds, time_left
 from drumbeat.model.document import node_from_text, node_to_text
 from drumbeat.model.ids import NodeId
 from drumbeat.model.node import Node
@@ -27,7 +27,7 @@ Listed: TypeAlias = tuple[str, ...]
 class RedisRegistry:
     """Nodes, each until its time runs out by the server's clock."""
 
-    def __init__(self, server: Server, keys: Keys, bell: Bell) -> None:
+    def __init__(self, server: Server, keys: Keys, bell: Bell[str]) -> None:
         self._server = server
         self._keys = keys
         self._bell = bell
@@ -52,22 +52,22 @@ class RedisRegistry:
         """A hint at once, and after each change, also when a node's time runs out."""
         return _Changes(self, self._bell)
 
-    async def listed(self) -> tuple[Listed, float | None]:
-        """What the live nodes say, and in how many seconds the first of them runs out."""
+    async def listed(self) -> tuple[Listed, timedelta | None]:
+        """What the live nodes say, and how long until the first of them runs out."""
         left, *flat = await self._server.run(LISTED, self._keys.nodes)
         said = dict(zip(flat[::2], flat[1::2], strict=True))
         listed = tuple(said[node].decode() for node in sorted(said))
-        return listed, seconds_left(left) if listed else None
+        return listed, time_left(left) if listed else None
 
 
 class _Changes:
     """The first hint comes at once: what happened before it was asked for is then not missed."""
 
-    def __init__(self, registry: RedisRegistry, bell: Bell) -> None:
+    def __init__(self, registry: RedisRegistry, bell: Bell[str]) -> None:
         self._registry = registry
         self._bell = bell
         self._told: Listed | None = None
-        self._again_in: float | None = None
+        self._again_in: timedelta | None = None
 
     def __aiter__(self) -> AsyncIterator[None]:
         return self

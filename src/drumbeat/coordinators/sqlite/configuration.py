@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator
 
-from drumbeat.coordinators.sqlite.bell import Bell
+from drumbeat.coordinators.bell import Bell
 from drumbeat.coordinators.sqlite.session import CoordinatorSession
 from drumbeat.model.lease import Entry
 from drumbeat.sqlite.database import Database
@@ -18,7 +18,7 @@ SQL = Statements("drumbeat.coordinators.sqlite.statements", "configuration.sql")
 class SqliteConfiguration:
     """Values by key. Revisions come from one counter: a deleted key never sees one again."""
 
-    def __init__(self, database: Database[CoordinatorSession], bell: Bell) -> None:
+    def __init__(self, database: Database[CoordinatorSession], bell: Bell[int]) -> None:
         self._database = database
         self._bell = bell
 
@@ -49,7 +49,7 @@ class SqliteConfiguration:
 class _Watch:
     """Sees the last write each time that it is asked, if it has not seen it yet."""
 
-    def __init__(self, configuration: SqliteConfiguration, bell: Bell, key: str) -> None:
+    def __init__(self, configuration: SqliteConfiguration, bell: Bell[int], key: str) -> None:
         self._configuration = configuration
         self._bell = bell
         self._key = key

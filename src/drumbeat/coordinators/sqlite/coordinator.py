@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from drumbeat.coordinators.sqlite.bell import Bell
+from drumbeat.coordinators.bell import Bell
 from drumbeat.coordinators.sqlite.configuration import SqliteConfiguration
 from drumbeat.coordinators.sqlite.leases import SqliteLeases
 from drumbeat.coordinators.sqlite.machine import Machine
@@ -37,7 +37,7 @@ class SqliteCoordinator:
         access = Access(Path(path).absolute(), namespace, PATIENCE)
         self._database: Database[CoordinatorSession] = Database(access, clock, self._begin)
         machine = Machine(clock, boot_id() if boot is None else boot)
-        bell = Bell(self._database.messenger, clock)
+        bell = Bell(self._database.messenger.subscribe, clock)
         self.leases = SqliteLeases(self._database, machine, bell)
         self.registry = SqliteRegistry(self._database, machine, bell)
         self.configuration = SqliteConfiguration(self._database, bell)

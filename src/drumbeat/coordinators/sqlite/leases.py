@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
-from drumbeat.coordinators.sqlite.bell import Bell
+from drumbeat.coordinators.bell import Bell
 from drumbeat.coordinators.sqlite.machine import Machine
 from drumbeat.coordinators.sqlite.session import CoordinatorSession
 from drumbeat.model.ids import NodeId
@@ -26,7 +26,7 @@ class SqliteLeases:
     """One term at a time for each name."""
 
     def __init__(
-        self, database: Database[CoordinatorSession], machine: Machine, bell: Bell
+        self, database: Database[CoordinatorSession], machine: Machine, bell: Bell[int]
     ) -> None:
         self._database = database
         self._machine = machine
@@ -124,7 +124,7 @@ class SqliteLeases:
 class _Vacancies:
     """Waits only while it is asked, and so leaves nothing behind when nobody asks any more."""
 
-    def __init__(self, leases: SqliteLeases, machine: Machine, bell: Bell, name: str) -> None:
+    def __init__(self, leases: SqliteLeases, machine: Machine, bell: Bell[int], name: str) -> None:
         self._leases = leases
         self._machine = machine
         self._bell = bell

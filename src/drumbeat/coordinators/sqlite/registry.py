@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from typing import TypeAlias
 
-from drumbeat.coordinators.sqlite.bell import Bell
+from drumbeat.coordinators.bell import Bell
 from drumbeat.coordinators.sqlite.machine import Machine
 from drumbeat.coordinators.sqlite.session import CoordinatorSession
 from drumbeat.model.document import node_from_text, node_to_text
@@ -28,7 +28,7 @@ class SqliteRegistry:
     """Nodes, each until its time runs out."""
 
     def __init__(
-        self, database: Database[CoordinatorSession], machine: Machine, bell: Bell
+        self, database: Database[CoordinatorSession], machine: Machine, bell: Bell[int]
     ) -> None:
         self._database = database
         self._machine = machine
@@ -82,7 +82,7 @@ class SqliteRegistry:
 class _Changes:
     """The first hint comes at once: what happened before it was asked for is then not missed."""
 
-    def __init__(self, registry: SqliteRegistry, machine: Machine, bell: Bell) -> None:
+    def __init__(self, registry: SqliteRegistry, machine: Machine, bell: Bell[int]) -> None:
         self._registry = registry
         self._machine = machine
         self._bell = bell
