@@ -4,7 +4,7 @@
 RUN := scripts/uv run --locked
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench docs format clean
+.PHONY: help demo test chaos simulate check bench docs format clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -15,6 +15,14 @@ demo: ## watch a fleet of processes lose its leader and no tick; it ends by itse
 test: ## run the tests, on real servers: what is missing of them is installed first
 	$(RUN) python -m servers install || test -z "$$CI"
 	$(RUN) pytest
+
+SEEDS ?= 500
+simulate: ## run the fleet in virtual time under faults, one world a seed: SEEDS=500
+	$(RUN) python -m drumbeat.testing.simulation --seeds $(SEEDS)
+
+chaos: ## the bad days of coordinators and stores that `make test` leaves out; takes minutes
+	$(RUN) python -m servers install || test -z "$$CI"
+	$(RUN) pytest -m chaos tests/chaos
 
 check: ## formatting, lint, types (mypy and pyright), layers
 	$(RUN) ruff format --check

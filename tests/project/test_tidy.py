@@ -24,6 +24,7 @@ CLOCK_MODULES = {
     "ports/runtime.py",
     "testing/clock.py",
     "testing/runtime.py",
+    "testing/simulation/chance.py",
 }
 """The modules that may touch the machine's time and randomness; all others have them injected."""
 

@@ -1,0 +1,87 @@
+"""Reading: the history as the checkers need it, in types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from drumbeat.model.job import Job, Settled, Settlement, Superseded, Taken
+from drumbeat.model.lease import Epoch
+from drumbeat.model.plan import Committed, Edit, Plan, Raced, Written
+from drumbeat.testing.simulation.history import Applied, History
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A plan that a leader asked the store to write."""
+
+    said: Applied
+    plan: Plan
+    epoch: int
+    verdict: Committed | Raced
+
+
+def commits(history: History) -> Iterator[Commit]:
+    """The plans that were looked at, in the store's order; not those of a stale epoch."""
+    for each in history.calls("commit"):
+        yield from _commits(each)
+
+
+def _commits(said: Applied) -> Iterator[Commit]:
+    plans, epoch = cast("tuple[Sequence[Plan], Epoch]", said.arguments[:2])
+    if said.error is None:
+        verdicts = cast("Sequence[Committed | Raced]", said.answer)
+        for plan, verdict in zip(plans, verdicts, strict=True):
+            yield Commit(said, plan, epoch.number, verdict)
+
+
+def written(history: History) -> Iterator[Commit]:
+    """The plans that were written."""
+    return (each for each in commits(history) if isinstance(each.verdict, Committed))
+
+
+def _edits(said: Applied) -> Iterator[tuple[Applied, Edit]]:
+    edits = cast("Sequence[Edit]", said.arguments[0])
+    if said.error is None:
+        verdicts = cast("Sequence[Written | Raced]", said.answer)
+        for edit, verdict in zip(edits, verdicts, strict=True):
+            if isinstance(verdict, Written):
+                yield said, edit
+
+
+def changes(history: History) -> Iterator[tuple[Applied, Edit | Commit]]:
+    """The edits and the plans that were written, in the store's order."""
+    for each in history.calls("commit", "put"):
+        if each.call == "put":
+            yield from _edits(each)
+        else:
+            for commit in _commits(each):
+                if isinstance(commit.verdict, Committed):
+                    yield each, commit
+
+
+def settlements(history: History) -> Iterator[tuple[Applied, Settlement, Settled | Superseded]]:
+    """Every ending that the store was told of, and what it said to it."""
+    for each in history.calls("take", "settle"):
+        if each.error is not None:
+            continue
+        if each.call == "take":
+            asked = cast(
+                "Sequence[Settlement]", each.arguments[2] if len(each.arguments) > 2 else ()
+            )
+            verdicts = cast("Taken", each.answer).verdicts
+        else:
+            asked = cast("Sequence[Settlement]", each.arguments[0])
+            verdicts = cast("tuple[Settled | Superseded, ...]", each.answer)
+        for settlement, verdict in zip(asked, verdicts, strict=True):
+            yield each, settlement, verdict
+
+
+def jobs_of_ticks(history: History) -> dict[tuple[str, object], list[Job]]:
+    """The jobs that ticks submitted, by schedule and tick."""
+    found: dict[tuple[str, object], list[Job]] = {}
+    for job in history.dump.jobs:
+        if job.spec.schedule is not None and job.spec.tick_at is not None:
+            found.setdefault((job.spec.schedule, job.spec.tick_at), []).append(job)
+    return found

@@ -1,0 +1,105 @@
+"""The client: an app beside the nodes, as a web server has. It submits, edits and cancels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from drumbeat.model.errors import DrumbeatError
+from drumbeat.model.ids import JobId
+from drumbeat.model.triggers import every
+from drumbeat.testing.simulation.chance import Random
+from drumbeat.testing.simulation.faults import Fault
+from drumbeat.testing.simulation.history import Acknowledged
+from drumbeat.testing.simulation.process import Process
+
+if TYPE_CHECKING:
+    from drumbeat.testing.simulation.world import World
+
+Act: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
+
+BATCH = 3
+EDITED = ("edited-1", "edited-2", "often", "single")
+
+
+class Client:
+    """Asks for something every now and then, until the faults stop."""
+
+    def __init__(self, world: World, process: Process, random: Random) -> None:
+        self._world = world
+        self._process = process
+        self._app = process.app
+        self._random = random
+        self._numbers = count(1)
+        self._jobs: list[JobId] = []
+        kinds = world.kinds
+        self._acts: list[Act] = [*[self._submit] * 6, self._submit_many]
+        if Fault.EDITS in kinds:
+            self._acts += [self._put, self._put, self._pause, self._resume, self._remove] * 2
+        if Fault.CANCELS in kinds:
+            self._acts += [self._cancel] * 3
+
+    def begin(self) -> None:
+        """Plan the first act."""
+        self._world.later(self._random.random(), self._act)
+
+    def _act(self) -> None:
+        if self._world.healed:
+            return
+        work = self._random.choice(self._acts)
+        self._world.loop.start(self._process.lane, self._try(work), "client")
+        self._world.later(0.1 + self._random.expovariate(1.0), self._act)
+
+    async def _try(self, work: Act) -> None:
+        try:
+            await work()
+        except DrumbeatError as error:  # told to the user, who may try again
+            self._world.tell("client", "refused", str(error))
+
+    def _acknowledge(self, what: str, subject: object) -> None:
+        history = self._world.history
+        history.acknowledged.append(Acknowledged(self._world.loop.time(), what, subject))
+
+    async def _submit(self) -> None:
+        payload = f"payload {next(self._numbers)}"
+        delay = self._random.choice((0.0, 0.0, 1.5))
+        task = self._app.task_named("work").options(delay=delay)
+        job = await task.submit(payload)
+        self._jobs.append(job.id)
+        self._acknowledge("submitted", (job.id, payload))
+
+    async def _submit_many(self) -> None:
+        batch = f"batch {next(self._numbers)}"
+        calls = [{"payload": f"{batch}.{number}"} for number in range(BATCH)]
+        jobs = await self._app.task_named("work").submit_many(calls)
+        for job, call in zip(jobs, calls, strict=True):
+            self._acknowledge("submitted", (job.id, call["payload"]))
+
+    async def _put(self) -> None:
+        name = self._random.choice(EDITED[:2])
+        seconds = self._random.choice((2, 3, 4))
+        await self._app.schedules.put(
+            name, every(seconds=seconds), "work", kwargs={"payload": name}, overlap="allow"
+        )
+        self._acknowledge("put", name)
+
+    async def _pause(self) -> None:
+        name = self._random.choice(EDITED)
+        await self._app.schedules.pause(name)
+        self._acknowledge("pause", name)
+
+    async def _resume(self) -> None:
+        name = self._random.choice(EDITED)
+        await self._app.schedules.resume(name)
+        self._acknowledge("resume", name)
+
+    async def _remove(self) -> None:
+        name = self._random.choice(EDITED[:2])
+        await self._app.schedules.remove(name)
+        self._acknowledge("remove", name)
+
+    async def _cancel(self) -> None:
+        if self._jobs:
+            job_id = self._random.choice(self._jobs[-10:])
+            await self._app.jobs.cancel(job_id)

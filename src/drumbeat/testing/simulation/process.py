@@ -1,0 +1,129 @@
+"""Processes: one start of the real app on a simulated machine, from its start to its death."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias, Unpack
+
+from drumbeat.app import Drumbeat
+from drumbeat.engine.context import Context
+from drumbeat.engine.elector import Elector
+from drumbeat.engine.scheduled import PolicySettings
+from drumbeat.model.retry import Retry
+from drumbeat.model.trigger import Trigger
+from drumbeat.model.triggers import cron, every
+from drumbeat.stores.memory import MemoryStore
+from drumbeat.testing import inside
+from drumbeat.testing.simulation.chance import Random
+from drumbeat.testing.simulation.clock import ProcessClock
+from drumbeat.testing.simulation.loop import Lane, VirtualLoop
+from drumbeat.testing.simulation.network import Network, Sender, Server
+from drumbeat.testing.simulation.remote import Line, RemoteCoordinator, RemoteStore
+from drumbeat.testing.simulation.runtime import ProcessRuntime
+from drumbeat.testing.simulation.servers import FickleCoordinator
+
+LEASE_TTL = 3.0
+HEARTBEAT = 1.0
+LIFETIME = 5.0
+ZONE = "Europe/Paris"
+GAP = "gap"
+"""The schedule whose time lies in the hour that the clocks leave out."""
+RETRY = Retry.linear(2, 0.5)
+
+
+Handle: TypeAlias = Callable[[Context, str], Awaitable[str]]
+
+
+@dataclass(eq=False, slots=True)
+class Machine:
+    """A computer: its clocks go on while its processes come and go."""
+
+    name: str
+    clock: ProcessClock
+    starts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What every process of a world has around it."""
+
+    loop: VirtualLoop
+    network: Network
+    store: MemoryStore
+    coordinator: FickleCoordinator
+    store_server: Server
+    coordinator_server: Server
+
+
+class Process:
+    """One start of an app. Killing it drops all that it had in memory."""
+
+    def __init__(self, machine: Machine, around: Surroundings, random: Random) -> None:
+        machine.starts += 1
+        self.machine = machine
+        self.name = f"{machine.name}.{machine.starts}"
+        self.lane = Lane(self.name, self)
+        self.runtime = ProcessRuntime(around.loop, self.lane, machine.clock, random)
+        self._loop = around.loop
+        sender = Sender(self.name, machine.name, self.lane)
+        self._store = RemoteStore(Line(around.network, sender, around.store_server), around.store)
+        coordinator = RemoteCoordinator(
+            Line(around.network, sender, around.coordinator_server), around.coordinator
+        )
+        self.app = Drumbeat(
+            self._store,
+            coordinator=coordinator,
+            runtime=self.runtime,
+            environment={},
+            instance_id=machine.name,
+            lease_ttl=LEASE_TTL,
+            retry_interval=1.0,
+            heartbeat_every=HEARTBEAT,
+            node_lifetime=LIFETIME,
+            concurrency=3,
+            processes=1,
+        )
+        self.seen: object = None
+        """The state of its elector when it was last looked at."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it was not killed."""
+        return not self.lane.dead
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]:
+        """Its main loop, and its threads."""
+        return (self.lane, *self.runtime.isolated)
+
+    @property
+    def elector(self) -> Elector | None:
+        """Its elector, once it runs."""
+        node = inside.node(self.app)
+        return None if node is None else node._parts.elector  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - beliefs are private, and what we check
+
+    def kill(self) -> None:
+        """End it here and now, as `kill -9` does."""
+        for lane in self.lanes:
+            self._loop.kill(lane)
+        self._store.forget()
+
+
+def declare(app: Drumbeat, handle: Handle) -> None:
+    """The tasks and schedules that every process of a world declares."""
+
+    @app.task(name="work", retry=RETRY, timeout=10.0)
+    async def work(ctx: Context, payload: str) -> str:
+        return await handle(ctx, payload)
+
+    def schedule(name: str, when: Trigger, **policies: Unpack[PolicySettings]) -> None:
+        app.schedule(work, when, name=name, kwargs={"payload": name}, **policies)
+
+    schedule("often", every(seconds=3), overlap="allow", misfire="all")
+    schedule("single", every(seconds=5), overlap="skip")
+    schedule("patient", every(seconds=7), overlap="queue_one", misfire="skip")
+    schedule("eager", every(seconds=8), overlap="replace")
+    schedule("leading", every(seconds=9), run_on="leader")
+    schedule("minute", cron("* * * * *", tz=ZONE), overlap="allow", misfire="all")
+    schedule(GAP, cron("30 2 * * *", tz=ZONE), overlap="allow")

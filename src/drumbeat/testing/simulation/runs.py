@@ -1,0 +1,142 @@
+"""Runs: many seeds, over all cores, and what came of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+from threading import Thread
+
+from drumbeat.model.errors import ConfigurationError
+from drumbeat.testing.simulation import sometimes
+from drumbeat.testing.simulation.chance import stopwatch
+from drumbeat.testing.simulation.checkers import Violation, violations
+from drumbeat.testing.simulation.history import History
+from drumbeat.testing.simulation.story import fingerprint
+from drumbeat.testing.simulation.world import World
+
+REGRESSIONS = Path(__file__).with_name("regressions.txt")
+CHUNK = 5
+_planted = ExitStack()
+
+
+@dataclass(slots=True)
+class Result:
+    """What came of one or of many seeds."""
+
+    seeds: int = 0
+    steps: int = 0
+    messages: int = 0
+    virtual_seconds: float = 0.0
+    seconds: float = 0.0
+    faults: Counter[str] = field(default_factory=Counter[str])
+    states: Counter[str] = field(default_factory=Counter[str])
+    violations: dict[int, list[Violation]] = field(default_factory=dict[int, list[Violation]])
+
+    def add(self, other: Result) -> None:
+        """Take the result of other seeds in."""
+        self.seeds += other.seeds
+        self.steps += other.steps
+        self.messages += other.messages
+        self.virtual_seconds += other.virtual_seconds
+        self.faults.update(other.faults)
+        self.states.update(other.states)
+        self.violations.update(other.violations)
+
+    @property
+    def unreached(self) -> list[str]:
+        """The rare states that should have been reached by now, and were not."""
+        if self.seeds < sometimes.ENOUGH:
+            return []
+        return [state for state in sometimes.STATES if not self.states[state]]
+
+
+def simulate(seed: int) -> tuple[World, History, list[Violation]]:
+    """One world, and every promise that was broken in it."""
+    world = World(seed)
+    history = world.run()
+    return world, history, violations(history)
+
+
+def fingerprint_of(seed: int) -> str:
+    """Tells whether two runs of one seed were the same in every step."""
+    return fingerprint(simulate(seed)[1])
+
+
+def regressions() -> list[int]:
+    """Seeds that once found something; they are run first."""
+    lines = REGRESSIONS.read_text(encoding="utf-8").splitlines()
+    return [int(line.split()[0]) for line in lines if line.strip() and not line.startswith("#")]
+
+
+def plant(file: Path) -> None:
+    """Make this process run with a planted bug: the file has a context manager `planted`."""
+    spec = importlib.util.spec_from_file_location(f"planted_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise ConfigurationError(f"{file} is no Python file with a planted bug")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    planted: AbstractContextManager[None] = module.planted()
+    _planted.enter_context(planted)
+
+
+def run_all(
+    seeds: Sequence[int], workers: int | None = None, bug: Path | None = None
+) -> Iterator[Result]:
+    """The results of the seeds, some at a time, as they come in."""
+    workers = workers or os.cpu_count() or 1
+    chunks = iter([seeds[start : start + CHUNK] for start in range(0, len(seeds), CHUNK)])
+    prepare = partial(_prepare, bug)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=prepare)
+    try:
+        under_way = {pool.submit(run_some, chunk) for chunk in islice(chunks, 2 * workers)}
+        while under_way:
+            done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+            under_way |= {pool.submit(run_some, chunk) for chunk in islice(chunks, len(done))}
+            for each in done:
+                yield each.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _prepare(bug: Path | None) -> None:
+    """In a new worker process: end with whoever started it, however that ends."""
+    parent = parent_process()
+    if parent is not None:
+
+        def follow() -> None:
+            parent.join()
+            os._exit(1)
+
+        Thread(target=follow, name="follow", daemon=True).start()
+    if bug is not None:
+        plant(bug)
+
+
+def run_some(seeds: Sequence[int]) -> Result:
+    """The results of a few seeds, in this process."""
+    total = Result()
+    started = stopwatch()
+    for seed in seeds:
+        world, history, broken = simulate(seed)
+        total.add(
+            Result(
+                1,
+                world.loop.steps,
+                world.network.messages,
+                history.ended_at,
+                faults=Counter({str(kind): times for kind, times in history.faults.items()}),
+                states=sometimes.reached(history),
+                violations={seed: broken} if broken else {},
+            )
+        )
+    total.seconds = stopwatch() - started
+    return total

@@ -1,0 +1,337 @@
+"""The world: machines, processes, one store and one coordinator, for a few virtual minutes.
+
+First things go wrong for a while, then everything is healed and the world goes on for a minute
+and more, in which the fleet has to recover. What is wrong then, stays wrong.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import cast
+
+from drumbeat.model.events import (
+    AttemptLost,
+    Event,
+    LeadershipGained,
+    LeadershipLost,
+    NodeStarted,
+)
+from drumbeat.model.plan import Edit
+from drumbeat.rules.leading import Leading
+from drumbeat.stores.memory import MemoryStore
+from drumbeat.testing.simulation.chance import chance
+from drumbeat.testing.simulation.client import Client
+from drumbeat.testing.simulation.clock import ProcessClock
+from drumbeat.testing.simulation.dump import dump
+from drumbeat.testing.simulation.faults import Fault, Nemesis, swarm, weather
+from drumbeat.testing.simulation.handlers import Handlers
+from drumbeat.testing.simulation.history import Believed, History, Told
+from drumbeat.testing.simulation.loop import Lane, NotSimulated, VirtualLoop
+from drumbeat.testing.simulation.network import Network, Server, Weather
+from drumbeat.testing.simulation.process import (
+    LEASE_TTL,
+    Machine,
+    Process,
+    Surroundings,
+    declare,
+)
+from drumbeat.testing.simulation.servers import FickleCoordinator
+
+FAULTS_FOR = 40.0
+"""Seconds in which things go wrong."""
+RECOVERS_FOR = LEASE_TTL + 60.0
+LOOK_EVERY = 0.5
+DRIFT = 0.004
+"""By what share machines count differently; leases allow for more than twice that."""
+STARTS = (
+    datetime(2026, 3, 29, 0, 59, 35, tzinfo=UTC),
+    datetime(2026, 10, 25, 0, 59, 35, tzinfo=UTC),
+)
+"""Just before Paris puts its clocks forward, and back."""
+ORDINARY = datetime(2026, 6, 1, 12, 0, 3, tzinfo=UTC)
+STORY_EVENTS = (LeadershipGained, LeadershipLost, AttemptLost, NodeStarted)
+
+
+class World:
+    """One seed's worth of a fleet."""
+
+    def __init__(self, seed: int) -> None:
+        draw = chance(seed, "world")
+        self.kinds = swarm(draw)
+        self.loop = VirtualLoop(chance(seed, "order").random)
+        changes = Fault.CLOCK_CHANGE in self.kinds
+        start = draw.choice(STARTS) if changes else ORDINARY
+        self.history = History(seed, start, kinds=frozenset(self.kinds))
+        self.network = Network(self.loop, chance(seed, "network"), self.history)
+        self._seed = seed
+        self._handlers = Handlers(self, chance(seed, "handlers"))
+        self._rates = chance(seed, "rates")
+        self._weather = weather(self.kinds, draw)
+        self._holds: dict[Lane, int] = {}
+        self._cuts: dict[tuple[str, str], int] = {}
+        self._lies = 0
+        self._lanes: list[Lane] = []
+        self._down: list[Machine] = []
+        self.healed = False
+        store = Server("store", Lane("store"), self._clock(start))
+        coordinator = Server("coordinator", Lane("coordinator"), self._clock(start))
+        store.clock.change_rate(1.0)  # the store's wall clock is the true one
+        self.coordinator = FickleCoordinator(coordinator.clock, f"world-{seed}")
+        self.store = MemoryStore(store.clock)
+        self._around = Surroundings(
+            self.loop, self.network, self.store, self.coordinator, store, coordinator
+        )
+        self.machines = [
+            Machine(f"n{number}", self._clock(start))
+            for number in range(1, draw.choice((2, 3, 3, 4)) + 1)
+        ]
+        self.processes: list[Process] = []
+        client = Process(
+            Machine("client", self._clock(start)), self._around, chance(seed, "client")
+        )
+        declare(client.app, self._handlers.of(client))
+        self._client = Client(self, client, chance(seed, "asking"))
+        self._nemesis = Nemesis(self, chance(seed, "faults"))
+        self.loop.after_turn = self._look_at
+
+    def run(self) -> History:
+        """Live through it all."""
+        silent = logging.getLogger("drumbeat")
+        disabled, silent.disabled = silent.disabled, True
+        collecting = gc.isenabled()
+        gc.disable()  # what a dead process left must not come to life by being collected
+        try:
+            self.loop.run_until_complete(self.loop.start(self.loop.home, self._live(), "world"))
+            history = self.history
+            self._end()
+        finally:
+            self.loop.close()
+            silent.disabled = disabled
+            if collecting:
+                gc.enable()
+        return history
+
+    async def _live(self) -> None:
+        for machine in self.machines:
+            self._boot_in(self._rates.random(), machine)
+        self.network.weather = self._weather
+        self._client.begin()
+        self._nemesis.begin()
+        await self._sleep(FAULTS_FOR)
+        self._heal()
+        until = self.loop.time() + RECOVERS_FOR
+        while self.loop.time() < until:
+            await self._sleep(LOOK_EVERY)
+            leaders = [each.name for each in self.processes if each.app.leadership.is_leader]
+            self.history.leaders.append((self.loop.time(), leaders[0] if leaders else None))
+        self.history.ended_at = self.loop.time()
+        edited = [
+            edit.name
+            for put in self.history.calls("put")
+            for edit in cast("Sequence[Edit]", put.arguments[0])
+        ]
+        self.history.dump = await dump(self.store, edited)
+
+    def _heal(self) -> None:
+        self.healed = True
+        self.history.healed_at = self.loop.time()
+        self.tell("world", "healed", "everything works from here on")
+        self.network.weather = Weather()
+        self.network.cut.clear()
+        self.coordinator.leases.lying = False
+        for machine in self.machines:
+            machine.clock.set_right()
+        while self._down:
+            self._boot(self._down.pop(0))
+        for process in self.processes:
+            for lane in process.lanes:
+                self.loop.resume(lane)
+
+    def later(self, seconds: float, act: Callable[[], None]) -> None:
+        """Do something later, whoever lives then."""
+        self.loop.call_later(seconds, act, context=self.loop.home.context)
+
+    def tell(self, by: str, kind: str, text: str) -> None:
+        """Add a line to the story."""
+        self.history.told.append(Told(self.loop.time(), by, kind, text))
+
+    def crash(self, process: Process, restart_in: float = 0.5) -> None:
+        """Kill a process, and start it anew on its machine."""
+        if not process.alive:
+            return
+        self.tell(process.name, "crash", f"killed; starts anew in {restart_in:g} s")
+        self._bury(process, restart_in)
+
+    def stop(self, process: Process) -> None:
+        """Stop a process in an orderly way."""
+        self.tell(process.name, "stop", "asked to stop")
+
+        async def stop() -> None:
+            try:
+                await process.app.stop(grace=1.0)
+            finally:
+                if process.alive:
+                    self.tell(process.name, "stopped", "ended")
+                    self._bury(process, 0.5)
+
+        self.loop.start(process.lane, stop(), "stop")
+
+    def pause(self, process: Process, seconds: float, *, block_only: bool) -> None:
+        """Let a process, or its main loop only, stand still for a while."""
+        lanes = (process.lane,) if block_only else process.lanes
+        what = "its event loop is blocked" if block_only else "paused"
+        self.tell(process.name, "pause", f"{what} for {seconds:g} s")
+        for lane in lanes:
+            self._holds[lane] = self._holds.get(lane, 0) + 1
+            self.loop.pause(lane)
+
+        def resume() -> None:
+            for lane in lanes:
+                self._holds[lane] -= 1
+                if self._holds[lane] == 0 and lane.paused:
+                    self.loop.resume(lane)
+            self.tell(process.name, "resume", "goes on")
+
+        self.later(seconds, resume)
+
+    def cut(self, ways: list[tuple[str, str]], seconds: float) -> None:
+        """Let nothing pass on some ways for a while."""
+        shown = ", ".join(f"{source}->{target}" for source, target in ways)
+        self.tell("network", "partition", f"{shown} cut for {seconds:g} s")
+        for way in ways:
+            self._cuts[way] = self._cuts.get(way, 0) + 1
+            self.network.cut.add(way)
+
+        def mend() -> None:
+            for way in ways:
+                self._cuts[way] -= 1
+                if self._cuts[way] == 0:
+                    self.network.cut.discard(way)
+
+        self.later(seconds, mend)
+
+    def lie(self, seconds: float) -> None:
+        """Let the coordinator appoint whoever asks, for a while."""
+        self.tell("coordinator", "lies", f"it appoints everybody for {seconds:g} s")
+        self._lies += 1
+        self.coordinator.leases.lying = True
+
+        def repent() -> None:
+            self._lies -= 1
+            self.coordinator.leases.lying = self._lies > 0 and not self.healed
+
+        self.later(seconds, repent)
+
+    def forget(self) -> None:
+        """Restart the coordinator empty."""
+        self.tell("coordinator", "forgets", "restarted empty")
+        self.coordinator.leases.forget()
+
+    def _boot(self, machine: Machine) -> None:
+        random = chance(self._seed, f"{machine.name}.{machine.starts + 1}")
+        process = Process(machine, self._around, random)
+        declare(process.app, self._handlers.of(process))
+        process.app.on(Event)(partial(self._hear, process))
+        self.processes.append(process)
+        self.loop.start(process.lane, self._start(process), "start")
+
+    async def _start(self, process: Process) -> None:
+        try:
+            await process.app.start()
+        except Exception as error:  # noqa: BLE001 - a process that cannot start ends, and is started anew
+            self.tell(process.name, "failed start", str(error))
+            self._bury(process, 1.0)
+
+    def _bury(self, process: Process, restart_in: float) -> None:
+        if process not in self.processes:
+            return
+        process.kill()
+        self._lanes += process.lanes
+        self.processes.remove(process)
+        self._handlers.bury(process)
+        self._boot_in(min(restart_in, 1.0) if self.healed else restart_in, process.machine)
+
+    def _boot_in(self, seconds: float, machine: Machine) -> None:
+        self._down.append(machine)
+
+        def boot() -> None:
+            if machine in self._down:  # it was not started meanwhile, by the healing
+                self._down.remove(machine)
+                self._boot(machine)
+
+        self.later(seconds, boot)
+
+    def _hear(self, process: Process, event: Event) -> None:
+        if process.alive and isinstance(event, STORY_EVENTS):
+            self.tell(process.name, type(event).__name__, _described(event))
+
+    def _look_at(self, lane: Lane) -> None:
+        """See whether somebody in this lane came to believe that it leads."""
+        process = lane.owner
+        if isinstance(process, Process) and process.alive:
+            elector = process.elector
+            if elector is not None and elector.state is not process.seen:
+                process.seen = elector.state
+                if isinstance(elector.state, Leading):
+                    self._believe(process, elector.state)
+
+    def _believe(self, process: Process, state: Leading) -> None:
+        until = process.machine.clock.true(state.deadline)
+        others = tuple(
+            other.name
+            for other in self.processes
+            if other is not process
+            and (elector := other.elector) is not None
+            and isinstance(elector.state, Leading)
+            and elector.may_act(elector.state.lease)
+        )
+        now = self.loop.time()
+        if until > now:
+            self.history.believed.append(Believed(now, process.name, state.lease, until, others))
+
+    async def _sleep(self, seconds: float) -> None:
+        woken = self.loop.create_future()
+        self.loop.call_later(seconds, woken.set_result, None)
+        await woken
+
+    def _clock(self, start: datetime) -> ProcessClock:
+        return ProcessClock(self.loop, start, 1.0 + DRIFT * (2 * self._rates.random() - 1))
+
+    def _end(self) -> None:
+        """Cancel whatever is left, of the living and the dead, so that nothing stays behind."""
+        self.history = History(self._seed, self.history.start)  # what follows never happened
+        self.network.close()
+        for process in tuple(self.processes):
+            process.kill()
+            self._lanes += process.lanes
+        self.processes.clear()
+        for lane in self._lanes:
+            self.loop.revive(lane)
+        for _ in range(20):
+            pending = [task for task in self.loop.tasks if not task.done()]
+            if not pending:
+                return
+            for task in pending:
+                task.cancel()
+            self.loop.run_until_complete(self.loop.start(self.loop.home, self._sleep(2.0), "end"))
+        left = [task.get_name() for task in self.loop.tasks if not task.done()]
+        if left:
+            raise NotSimulated(f"these tasks cannot be cancelled: {left}")
+
+
+def _described(event: Event) -> str:
+    match event:
+        case LeadershipGained():
+            return f"leads as epoch {event.epoch}"
+        case LeadershipLost():
+            return f"leads no more (epoch {event.epoch}): {event.reason}"
+        case AttemptLost():
+            return f"takes job {event.attempt.job_id} away from {event.attempt.node}"
+        case NodeStarted():
+            return "runs"
+        case _:
+            return repr(event)

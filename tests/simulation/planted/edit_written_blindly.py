@@ -1,0 +1,30 @@
+"""An edit overwrites the schedule as it is, with what was read before."""
+
+# pyright: reportPrivateUsage=false
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from drumbeat.model.plan import Edit, Raced, Written
+from drumbeat.stores.memory.ledger import Signature
+from drumbeat.stores.memory.schedules import MemorySchedules
+
+CAUGHT_BY = {"S2", "S4"}
+FOUND_AT = 4
+
+
+def put(self: MemorySchedules, edit: Edit, signature: Signature) -> Written | Raced:
+    if edit.after is not None:
+        self._roster.write(edit.after)
+    elif self._roster.get(edit.name) is not None:
+        self._roster.remove(edit.name)
+    for skip in edit.skips:
+        self.ledger.skipped(edit.name, skip, signature)
+    return Written(edit.name)
+
+
+@contextmanager
+def planted() -> Generator[None]:
+    with patch.object(MemorySchedules, "_put", put):
+        yield

@@ -1,0 +1,24 @@
+"""The store takes a leader's write at any epoch (Kleppmann, "How to do distributed locking")."""
+
+# pyright: reportPrivateUsage=false
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from drumbeat.model.ids import NodeId
+from drumbeat.model.lease import Epoch
+from drumbeat.stores.memory.fence import MemoryFence
+
+CAUGHT_BY = {"S5", "S6"}
+FOUND_AT = 4
+
+
+def leader_of(self: MemoryFence, epoch: Epoch) -> NodeId:
+    return self._rows[epoch.election].holder
+
+
+@contextmanager
+def planted() -> Generator[None]:
+    with patch.object(MemoryFence, "leader_of", leader_of):
+        yield

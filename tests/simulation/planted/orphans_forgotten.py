@@ -1,0 +1,23 @@
+"""A claim whose answer got lost is never given back: its node does not know that it holds it."""
+
+# pyright: reportPrivateUsage=false
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from drumbeat.engine.worker import Worker
+from drumbeat.model.job import Hold
+
+CAUGHT_BY = {"S13", "L4"}
+FOUND_AT = 1
+
+
+async def give_back_but(self: Worker, known: frozenset[Hold]) -> None:
+    """Nothing."""
+
+
+@contextmanager
+def planted() -> Generator[None]:
+    with patch.object(Worker, "_give_back_but", give_back_but):
+        yield

@@ -1,0 +1,29 @@
+"""Who is dead is judged by the leader's own wall clock, not by the store's."""
+
+# pyright: reportPrivateUsage=false
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from drumbeat.engine.reaper import BATCH, Reaper
+from drumbeat.model.ending import Lost
+from drumbeat.model.ids import label_of
+from drumbeat.rules.retrying import settlement
+
+CAUGHT_BY = {"S14"}
+FOUND_AT = 5
+
+
+async def once(self: Reaper) -> float | None:
+    attempts = await self._jobs.lost(BATCH, self._runtime.clock.now())
+    await self._jobs.settle(
+        [settlement(attempt, Lost(label_of(attempt.node)), 0.5) for attempt in attempts]
+    )
+    return self._every
+
+
+@contextmanager
+def planted() -> Generator[None]:
+    with patch.object(Reaper, "once", once):
+        yield

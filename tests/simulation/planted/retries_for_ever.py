@@ -1,0 +1,23 @@
+"""The count of attempts is not looked at when a node dies, so a killing job kills them all."""
+
+# pyright: reportPrivateUsage=false
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from drumbeat.model.job import Attempt
+from drumbeat.rules import retrying
+
+CAUGHT_BY = {"S15"}
+FOUND_AT = 15
+
+
+def has_attempts_left(attempt: Attempt) -> bool:
+    return True
+
+
+@contextmanager
+def planted() -> Generator[None]:
+    with patch.object(retrying, "_has_attempts_left", has_attempts_left):
+        yield

@@ -1,0 +1,22 @@
+"""A node that the store does not hear goes on with jobs that others run by then."""
+
+# pyright: reportPrivateUsage=false
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from drumbeat.engine.keeper import Keeper
+
+CAUGHT_BY = {"S14"}
+FOUND_AT = 83
+
+
+def give_up_never(self: Keeper) -> None:
+    """Nothing."""
+
+
+@contextmanager
+def planted() -> Generator[None]:
+    with patch.object(Keeper, "_give_up_in_time", give_up_never):
+        yield

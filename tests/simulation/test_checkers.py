@@ -1,0 +1,228 @@
+"""The checkers: each one sees the history of a good world doctored in its own way."""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from datetime import timedelta
+from typing import cast
+
+import pytest
+
+from drumbeat.model.job import Settled, Status, Taken
+from drumbeat.model.lease import Epoch, Lease
+from drumbeat.model.plan import Committed, Edit, Plan, Written
+from drumbeat.testing.simulation import runs
+from drumbeat.testing.simulation.checkers import violations
+from drumbeat.testing.simulation.history import Acknowledged, Applied, History, Told
+
+SEED = 5
+Doctor = Callable[[History], None]
+
+
+@pytest.fixture(scope="module")
+def good() -> History:
+    _, history, broken = runs.simulate(SEED)
+    assert broken == []
+    history.kinds = frozenset()
+    return history
+
+
+def find(history: History, call: str, wanted: Callable[[Applied], object]) -> int:
+    """The place of the last such request in the history."""
+    places = [
+        place
+        for place, said in enumerate(history.applied)
+        if said.call == call and said.error is None and wanted(said)
+    ]
+    return places[-1]
+
+
+def fires(said: Applied) -> bool:
+    plans, verdicts = plans_of(said), cast("Sequence[object]", said.answer)
+    return bool(plans) and bool(plans[0].fires) and isinstance(verdicts[0], Committed)
+
+
+def plans_of(said: Applied) -> Sequence[Plan]:
+    return cast("Sequence[Plan]", said.arguments[0])
+
+
+def first_plan(history: History, change: Callable[[Plan], Plan]) -> None:
+    place = find(history, "commit", fires)
+    said = history.applied[place]
+    plans = plans_of(said)
+    arguments = ((change(plans[0]), *plans[1:]), *said.arguments[1:])
+    history.applied[place] = replace(said, arguments=arguments)
+
+
+def doubled_job(history: History) -> None:
+    job = next(job for job in history.dump.jobs if job.spec.tick_at is not None)
+    history.dump.jobs = [*history.dump.jobs, job]
+
+
+def lost_tick(history: History) -> None:
+    first_plan(history, lambda plan: replace(plan, fires=(), skips=()))
+
+
+def missing_job(history: History) -> None:
+    history.dump.jobs = [job for job in history.dump.jobs if job.spec.tick_at is None]
+
+
+def cursor_back(history: History) -> None:
+    def back(plan: Plan) -> Plan:
+        return replace(plan, cursor=plan.cursor - timedelta(minutes=5))
+
+    first_plan(history, back)
+
+
+def wrote_at(history: History, change: Callable[[int], int]) -> None:
+    place = find(history, "commit", fires)
+    said = history.applied[place]
+    epoch = said.arguments[1]
+    assert isinstance(epoch, Epoch)
+    other = replace(epoch, number=change(epoch.number))
+    history.applied[place] = replace(said, arguments=(said.arguments[0], other))
+
+
+def epoch_back(history: History) -> None:
+    wrote_at(history, lambda number: number - 1)
+
+
+def epoch_ahead(history: History) -> None:
+    wrote_at(history, lambda number: number + 1)
+
+
+def token_again(history: History) -> None:
+    place = find(history, "acquire", lambda said: isinstance(said.answer, Lease))
+    history.applied.append(history.applied[place])
+
+
+def two_believers(history: History) -> None:
+    history.believed[-1] = replace(history.believed[-1], others=("n9.1",))
+
+
+def early(history: History) -> None:
+    def later(plan: Plan) -> Plan:
+        fire = plan.fires[0]
+        return replace(plan, fires=(replace(fire, tick_at=fire.tick_at + timedelta(hours=1)),))
+
+    first_plan(history, later)
+
+
+def fired_though_paused(history: History) -> None:
+    place = find(history, "commit", fires)
+    said = history.applied[place]
+    stored = plans_of(said)[0].before
+    edit = Edit(stored, replace(stored, paused=True))
+    written = [Written(stored.name)]
+    history.applied.insert(place, replace(said, call="put", arguments=((edit,),), answer=written))
+
+
+def settles(said: Applied) -> bool:
+    return isinstance(said.answer, Taken) and any(
+        isinstance(verdict, Settled) and verdict.status is Status.COMPLETED
+        for verdict in said.answer.verdicts
+    )
+
+
+def settled_again(history: History) -> None:
+    place = find(history, "take", settles)
+    history.applied.insert(place + 1, history.applied[place])
+
+
+def claims(said: Applied) -> bool:
+    return isinstance(said.answer, Taken) and bool(said.answer.attempts)
+
+
+def claimed_twice(history: History) -> None:
+    place = find(history, "take", claims)
+    history.applied.insert(place + 1, history.applied[place])
+
+
+def lost_submission(history: History) -> None:
+    history.acknowledged.append(Acknowledged(1.0, "submitted", (99_999, "lost")))
+
+
+def too_many_attempts(history: History) -> None:
+    jobs = list(history.dump.jobs)
+    jobs[0] = replace(jobs[0], attempt=9)
+    history.dump.jobs = jobs
+
+
+def other_payload(history: History) -> None:
+    place = next(place for place, ran in enumerate(history.ran) if ran.what == "started")
+    history.ran[place] = replace(history.ran[place], payload="other")
+
+
+def half_a_write(history: History) -> None:
+    history.dump.ledger = dict.fromkeys(history.dump.ledger, ())
+
+
+def lease_out_of_order(history: History) -> None:
+    place = find(history, "acquire", lambda said: isinstance(said.answer, Lease))
+    history.applied[place] = replace(history.applied[place], answer=None)
+
+
+def nobody_leads(history: History) -> None:
+    history.leaders = [(at, None) for at, _ in history.leaders]
+
+
+def tick_left(history: History) -> None:
+    stored = history.dump.schedules[0]
+    due = history.wall(history.ended_at - 30)
+    history.dump.schedules = [replace(stored, next_tick=due)]
+
+
+def taken_up_late(history: History) -> None:
+    name, rows = next(item for item in history.dump.ledger.items() if item[0] == "often")
+    late = replace(rows[-1], recorded_at=rows[-1].recorded_at + timedelta(seconds=20))
+    history.dump.ledger = {**history.dump.ledger, name: [*rows[:-1], late]}
+
+
+def backlog(history: History) -> None:
+    jobs = list(history.dump.jobs)
+    jobs[0] = replace(jobs[0], status=Status.QUEUED)
+    history.dump.jobs = jobs
+
+
+def ping_pong(history: History) -> None:
+    at = history.ended_at - 1
+    history.told += [Told(at, f"n{n}.1", "LeadershipGained", "leads") for n in range(3)]
+
+
+DOCTORED: list[tuple[str, Doctor]] = [
+    ("S1", doubled_job),
+    ("S2", lost_tick),
+    ("S3", missing_job),
+    ("S4", cursor_back),
+    ("S5", epoch_back),
+    ("S6", epoch_ahead),
+    ("S7", token_again),
+    ("S8", two_believers),
+    ("S9", early),
+    ("S10", fired_though_paused),
+    ("S11", settled_again),
+    ("S12", settled_again),
+    ("S13", lost_submission),
+    ("S14", claimed_twice),
+    ("S15", too_many_attempts),
+    ("S16", other_payload),
+    ("S17", half_a_write),
+    ("S18", lease_out_of_order),
+    ("L1", nobody_leads),
+    ("L2", tick_left),
+    ("L3", taken_up_late),
+    ("L4", backlog),
+    ("L5", ping_pong),
+]
+
+
+@pytest.mark.parametrize(("invariant", "doctor"), DOCTORED, ids=[name for name, _ in DOCTORED])
+def test_a_broken_promise_is_seen(good: History, invariant: str, doctor: Doctor) -> None:
+    history = deepcopy(good)
+    doctor(history)
+    assert invariant in {violation.invariant for violation in violations(history)}
+
+
+def test_every_promise_is_doctored() -> None:
+    promised = {f"S{number}" for number in range(1, 19)} | {f"L{number}" for number in range(1, 6)}
+    assert {invariant for invariant, _ in DOCTORED} == promised
