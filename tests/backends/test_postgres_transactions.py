@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 from psycopg.rows import dict_row
 from sqlalchemy import create_engine
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
@@ -84,7 +85,8 @@ async def over_asyncpg_pool(address: str) -> AsyncGenerator[Any]:
 
 @asynchronous
 async def over_psycopg(address: str) -> AsyncGenerator[Any]:
-    async with await psycopg.AsyncConnection.connect(address, row_factory=dict_row) as connection:
+    async with await psycopg.AsyncConnection.connect(address) as connection:
+        connection.row_factory = dict_row  # type: ignore[assignment]  # whatever the caller likes
         yield connection
 
 
@@ -139,7 +141,7 @@ def dialect(address: str, driver: str) -> str:
 
 
 def django_database(address: str) -> dict[str, Any]:
-    parts = psycopg.conninfo.conninfo_to_dict(address)
+    parts = conninfo_to_dict(address)
     return {
         "ENGINE": "django.db.backends.postgresql",
         "NAME": parts["dbname"],
