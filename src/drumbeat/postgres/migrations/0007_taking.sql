@@ -103,16 +103,17 @@ BEGIN
 END
 $$;
 
--- How many blocks were read so far, in this transaction, to choose jobs.
-CREATE FUNCTION {schema}.blocks_1() RETURNS bigint
-LANGUAGE sql STABLE AS $$
-    SELECT pg_stat_get_xact_blocks_fetched('{schema}.jobs_queued'::regclass)
-        + pg_stat_get_xact_blocks_fetched('{schema}.jobs'::regclass)
+-- The effort of choosing jobs so far in this transaction: entries of the index that were read, also
+-- dead ones; those that are known to be dead are passed over by the page.
+CREATE FUNCTION {schema}.effort_1() RETURNS bigint
+LANGUAGE sql AS $$
+    SELECT pg_stat_get_xact_tuples_returned('{schema}.jobs_queued'::regclass)
+        + 50 * pg_stat_get_xact_blocks_fetched('{schema}.jobs_queued'::regclass)
 $$;
 
 -- Settle the last batch, then claim the next. The rows are the attempts, in their order, after one
 -- without a number: the store's time as `created_at`, when a rate next lets a job start as
--- `asked_at`, how many microseconds it took to choose as `delay` and how many blocks as `attempt`, a
+-- `asked_at`, how many microseconds it took to choose as `delay` and with which effort as `attempt`, a
 -- `fence` of 1 if that was a whole scan, and as `options`, in JSON, what is unusual. With marks, the
 -- scan begins at them; if that yields too little it is a whole one after all, unless `content`.
 CREATE FUNCTION {schema}.take_1(
@@ -141,7 +142,7 @@ DECLARE
     merged record;
     began timestamptz;
     took bigint := 0;
-    blocks bigint := 0;
+    effort bigint := 0;
     whole boolean := true;
     unusual json;
     picked bigint[];
@@ -190,7 +191,7 @@ BEGIN
         END IF;
     ELSIF cardinality(wanted) > 0 THEN
         began := clock_timestamp();
-        blocks := {schema}.blocks_1();
+        effort := {schema}.effort_1();
         whole := mark_lines IS NULL;
         IF NOT whole THEN
             picked := {schema}.choose_above_1(
@@ -202,14 +203,14 @@ BEGIN
             picked := {schema}.choose_1(wanted, most + ahead);
         END IF;
         took := extract(epoch FROM clock_timestamp() - began) * 1000000;
-        blocks := {schema}.blocks_1() - blocks;
+        effort := {schema}.effort_1() - effort;
     END IF;
     IF cardinality(wanted) > 0 THEN
         SELECT least(try_at, min(o.opens_at)) INTO try_at FROM {schema}.openings AS o
         WHERE o.lane = ANY (wanted);
     END IF;
     RETURN QUERY SELECT
-        NULL::bigint, whole::integer, blocks::integer, NULL::integer, NULL::smallint,
+        NULL::bigint, whole::integer, least(effort, 2000000000)::integer, NULL::integer, NULL::smallint,
         NULL::timestamptz, moment, NULL::bytea, unusual::text, NULL, try_at, took, NULL::text[],
         NULL, NULL::bigint, NULL, NULL::timestamptz;
     IF cardinality(picked) > 0 THEN

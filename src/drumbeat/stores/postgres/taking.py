@@ -55,8 +55,8 @@ class Taking:
         )
         total = wanted.limit + wanted.ahead
         if total > 0:  # who only settles learns nothing of the queue
-            whole, blocks, seconds = header[1] == 1, header[2], header[11] / SECOND
-            watermark.learn(Scan(whole, blocks, seconds, len(rows) < total), rows)
+            whole, effort, seconds = header[1] == 1, header[2], header[11] / SECOND
+            watermark.learn(Scan(whole, effort, seconds, len(rows) < total), rows)
         unusual: dict[str, Any] = json.loads(header[8]) if header[8] else {}
         moment = header[6]
         return new_taken(

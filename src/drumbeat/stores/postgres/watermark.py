@@ -5,14 +5,15 @@ and stay until the next vacuum: for a minute as a rule, and for as long as any t
 that began earlier, such as a backup or somebody's forgotten session. Every claim steps over all of
 them, and so gets slower with each job.
 
-When a scan has read far more blocks than its jobs are worth, the next ones begin where it ended, in
+When a scan was a far larger effort than its jobs are worth, the next ones begin where it ended, in
 each lane and rank. What may lie below is found by a whole scan: when the others yield too little,
 and else every now and then, so that whole ones take a tenth of the time. Where even one of them
 takes long, since somebody has held a transaction open for minutes, nobody waits for it: the next is
 due within a second or three times what it takes.
 
-Blocks are counted and not time, so that a busy machine does not change who gets which job. Until
-many thousands of jobs were claimed between two vacuums, every scan is a whole one.
+What counts is the entries that were read and not the time it took, so that a busy machine does not
+change who gets which job. Until thousands of jobs were claimed between two vacuums, every scan is a
+whole one.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ from typing import Any
 from drumbeat.ports.clock import Clock
 from drumbeat.postgres.client import Record
 
-CHEAP = 300
-"""Blocks that a scan may read in any case,"""
+CHEAP = 5_000
+"""The effort that a scan may be in any case,"""
 FOR_EACH = 4
 """and for each job that it finds."""
-DEAR = 50_000
-"""Blocks from which on a scan that yields too little is no reason for a whole one."""
+DEAR = 1_000_000
+"""The effort from which on a scan that yields too little is no reason for a whole one."""
 SHARE = 10
 """Whole scans take at most one part of so many of the time,"""
 LONGEST = 1.0
@@ -44,7 +45,7 @@ class Scan:
     """How a claim was made."""
 
     whole: bool
-    blocks: int
+    effort: int
     seconds: float
     short: bool
     """Whether it found less than was wanted."""
@@ -82,10 +83,10 @@ class Watermark:
         now = self._clock.elapsed()
         self.until_whole = None
         if scan.whole:
-            if scan.blocks <= CHEAP + FOR_EACH * len(rows):
+            if scan.effort <= CHEAP + FOR_EACH * len(rows):
                 self._marks.clear()
                 return
-            self._dear = scan.blocks >= DEAR
+            self._dear = scan.effort >= DEAR
             pause = min(LONGEST, scan.seconds * SHARE)
             self._whole_at = now + max(pause, scan.seconds * LARGEST_SHARE)
         elif scan.short:

@@ -107,12 +107,14 @@ SELECT lane, sum(pending), sum(queued), sum(running), sum(completed), sum(failed
 FROM taken GROUP BY lane;
 
 -- name: unknown_tasks
--- Tasks that wait in some queues and are not among the known. One probe for each lane and line: an
--- EXISTS would be answered by reading all queued jobs.
+-- Tasks that wait in some queues and are not among the known. One probe for each lane and line, in
+-- the order of the index: an EXISTS would be answered by reading all jobs.
 SELECT DISTINCT l.task FROM {schema}.lanes AS l
 WHERE l.queue = ANY ($1) AND l.task <> ALL ($2) AND coalesce(
-    (SELECT j.id FROM {schema}.jobs AS j WHERE j.line = l.id AND j.status = 'queued' LIMIT 1),
     (
+        SELECT j.id FROM {schema}.jobs AS j WHERE j.line = l.id AND j.status = 'queued'
+        ORDER BY j.rank, j.run_at, j.id LIMIT 1
+    ), (
         SELECT q.id FROM (
             SELECT f.line FROM {schema}.fronts AS f WHERE f.lane = l.id
             UNION ALL
@@ -120,7 +122,8 @@ WHERE l.queue = ANY ($1) AND l.task <> ALL ($2) AND coalesce(
         ) AS t
         CROSS JOIN LATERAL (
             SELECT j.id FROM {schema}.jobs AS j
-            WHERE j.line = t.line AND j.status = 'queued' LIMIT 1
+            WHERE j.line = t.line AND j.status = 'queued'
+            ORDER BY j.rank, j.run_at, j.id LIMIT 1
         ) AS q
         LIMIT 1
     )

@@ -41,7 +41,8 @@ WITH gone AS (
             <= coalesce($1::timestamptz, clock_timestamp()) - $2::bigint * interval '1 microsecond'
         AND (
             SELECT l.number FROM {schema}.ticks AS l WHERE l.schedule = o.schedule
-            AND (l.tick_at, l.number) > (o.tick_at, o.number) LIMIT 1
+            AND (l.tick_at, l.number) > (o.tick_at, o.number)
+            ORDER BY l.tick_at DESC, l.number DESC LIMIT 1
         ) IS NOT NULL
         ORDER BY o.recorded_at LIMIT $3
     ))
