@@ -13,6 +13,8 @@ from drumbeat.ports.store import JobStore, Topic
 
 AGAIN = 0.05
 """Seconds after which to look again at what is due by our clock, and not by the store's."""
+MOMENT = 0.005
+"""Seconds between two looks while one job after the other comes due: what does is one batch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,9 @@ class Promoter(Service):
             pauses.append(self._settings.poll)
         if promoted.next_at is not None:
             wait = (promoted.next_at - self._runtime.clock.now()).total_seconds()
-            pauses.append(wait if wait > 0 else AGAIN)
+            # What came due while we asked is not yet a sign of clocks that differ.
+            in_step = wait > -AGAIN or bool(promoted.tickets)
+            pauses.append(max(wait, MOMENT) if in_step else AGAIN)
         return min(pauses)
 
     async def _republish(self) -> float:
