@@ -124,6 +124,7 @@ async def test_those_who_wait_are_told_although_the_member_that_they_listen_to_i
     members = [leader, *(member for member in cluster.members if member is not leader)]
     address = "etcd://" + ",".join(f"127.0.0.1:{member.port}" for member in members)
     async with election_at(address, address, retry_every=NEVER).held() as election:
+        await clock.sleep(1)  # until both listen: who fails at the first look waits to try again
         await in_a_thread(leader.kill)
         await clock.sleep(TTL)
         first = await election.leader(within=2 * AFTERWARDS + LATE)

@@ -19,7 +19,8 @@ to ten seconds. A term so lives longer than was asked, never shorter; after a cr
 waits for that. There is no lock delay: writes of the past are the business of the store's fence.
 
 **The domain** is a random key, since Consul has no identity of its own that an emptied one would
-not have as well. A term is granted and its domain read in one transaction.
+not have as well. A term is granted and its domain read in one transaction. One that is new is let
+settle first by those who knew another (`remote.settling`).
 
 **Hints** are blocking queries, each of them short, since an agent that is cut off is silent too.
 """

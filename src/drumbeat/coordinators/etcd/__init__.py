@@ -22,7 +22,8 @@ etcd alone decides when a term is over, and a holder that asks before that is re
 **The domain** is the cluster id and a random key. The cluster id is not enough: it is computed from
 the addresses of the members and their cluster token, so a cluster that is wiped and started again
 as before has the same one, and counts its revisions from one. The random key is gone then, and the
-next term is the first of a new domain. A term is granted and its domain read in one transaction.
+next term is the first of a new domain, which those who knew the old one let settle first
+(`remote.settling`). A term is granted and its domain read in one transaction.
 A cluster that is restored from an old snapshot keeps both; see the docs on what to do then.
 
 **Hints** are looks. Whoever waits looks at the keys, follows a watch from the revision that it
