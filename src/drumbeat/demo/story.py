@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from drumbeat.demo.file_lock import is_stuck
 from drumbeat.demo.fleet import Fleet
 from drumbeat.demo.node import Setting, make_app
 from drumbeat.demo.proof import Accounts, Proof, prove
@@ -69,7 +71,9 @@ class Story:
             setting = self._setting(Path(folder))
             self._client, self._work = make_app(setting, "demo")
             self._record = Record(setting.folder)
-            async with Fleet(setting, self._script.nodes, self._script.workers) as fleet:
+            self._addresses = {setting.store, setting.coordinator or setting.store}
+            fleet = Fleet(setting, self._script.nodes, self._script.workers)
+            async with self._client.connected(), fleet:
                 self._fleet = fleet
                 proof = await self._act()
                 await fleet.stop()
@@ -98,7 +102,7 @@ class Story:
         self._tell(f"{second} leads now")
         await self._until(script.seconds * 0.6)
 
-        self._fleet.pause(second)
+        await self._pause(second)
         self._tell(f"{second} was paused with SIGSTOP while it led")
         third = await self._leader(other_than=second)
         self._tell(f"{third} leads now")
@@ -108,6 +112,14 @@ class Story:
         self._tell(f"{second} woke up, and {first} was started again")
         await self._until(script.seconds)
         return await self._compare(killed_at, epoch)
+
+    async def _pause(self, label: str) -> None:
+        """Pause a process at a moment when it does not hold the lock of a SQLite file."""
+        self._fleet.pause(label)
+        while any([await asyncio.to_thread(is_stuck, address) for address in self._addresses]):
+            self._fleet.resume(label)
+            await self._clock.sleep(LOOK_EVERY)
+            self._fleet.pause(label)
 
     async def _until(self, seconds: float) -> None:
         """Let time pass until so many seconds of the story, submitting jobs all the while."""
