@@ -1,0 +1,1 @@
+"""Whole apps on real servers that fail: what was promised must hold at the end of each day."""

@@ -1,0 +1,307 @@
+"""Whole apps on PostgreSQL on their bad days. At the end of each nothing is lost, nothing doubled.
+
+Where it matters the nodes are processes of their own. Each day ends with `settle`: every job that
+was acknowledged has completed once, and every tick was fired once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime, timedelta
+from itertools import count
+from os import getpid
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from drumbeat import Drumbeat
+from drumbeat.engine.runtime import SystemClock, SystemRuntime
+from drumbeat.model.errors import Unavailable
+from drumbeat.model.events import ClockSkewed, LeadershipLost, ServiceFailed
+from drumbeat.model.ids import label_of
+from drumbeat.postgres.connecting import Limits
+from drumbeat.stores.postgres import PostgresStore
+from servers import Pgbouncer, Postgres
+
+from .fleet import SOON, TTL, Fleet, clock, fleet_on, until
+
+_serial = count(1)
+OTHERS = "backend_type = 'client backend' AND pid <> pg_backend_pid()"
+KILL_OTHERS = f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {OTHERS}"
+SYNCHRONOUS = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
+HELD_BACK = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+
+
+@pytest.fixture
+def namespace(postgres: Postgres) -> Iterator[str]:
+    name = new_name()
+    yield name
+    tell(postgres, f'DROP SCHEMA IF EXISTS "{name}" CASCADE')
+
+
+def new_name() -> str:
+    return f"chaos_{getpid()}_{next(_serial)}"
+
+
+def tell(server: Postgres, statement: str) -> list[tuple[object, ...]]:
+    """Let the server do something, by a client that is not ours."""
+    with psycopg.connect(server.address, autocommit=True) as connection:
+        cursor = connection.execute(statement.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
+def reconfigure(server: Postgres, setting: str) -> None:
+    tell(server, f"ALTER SYSTEM SET {setting}")
+    tell(server, "SELECT pg_reload_conf()")
+
+
+class TestServer:
+    async def test_a_server_that_is_killed_twice_under_load_costs_nothing(
+        self, postgres: Postgres, tmp_path: Path
+    ) -> None:
+        with Postgres.start() as server:
+            async with fleet_on(server.address, new_name(), tmp_path) as fleet:
+                async with fleet.under_load():
+                    for _ in range(2):
+                        await fleet.ran(50)
+                        fleet.excuse_reruns()
+                        server.kill()
+                        await until(lambda: bool(fleet.submissions.errors))
+                        fleet.submissions.errors.clear()
+                        await asyncio.to_thread(server.start_again)
+                        await fleet.acknowledged(50)
+                await fleet.settle()
+
+    async def test_connections_that_are_killed_over_and_over_cost_nothing(
+        self, postgres: Postgres, tmp_path: Path
+    ) -> None:
+        with Postgres.start() as server:
+            async with fleet_on(server.address, new_name(), tmp_path) as fleet:
+                killed = 0
+                async with fleet.under_load():
+                    for _ in range(15):
+                        await fleet.ran(10)
+                        killed += len(tell(server, KILL_OTHERS))
+                assert killed > 50, "theirs and ours, over and over"
+                await fleet.settle()
+
+    async def test_a_promoted_standby_takes_over_with_all_that_was_acknowledged(
+        self, tmp_path: Path
+    ) -> None:
+        with Postgres.start() as primary, Postgres.standby_of(primary) as standby:
+            reconfigure(primary, "synchronous_standby_names = '*'")
+            await until(lambda: tell(primary, SYNCHRONOUS) == [(1,)])
+            hosts = f"127.0.0.1:{primary.port},127.0.0.1:{standby.port}"
+            address = f"postgresql://postgres@{hosts}/postgres?target_session_attrs=read-write"
+            async with fleet_on(address, new_name(), tmp_path) as fleet:
+                async with fleet.under_load():
+                    await fleet.ran(50)
+                    fleet.excuse_reruns()
+                    primary.kill()
+                    await until(lambda: bool(fleet.submissions.errors))
+                    await asyncio.to_thread(standby.promote)
+                    await fleet.acknowledged(50)
+                    await fleet.ran(50)
+                await fleet.settle()
+
+    async def test_a_server_that_is_read_only_for_a_while_is_named_and_then_used_again(
+        self, tmp_path: Path
+    ) -> None:
+        with Postgres.start() as server:
+            async with fleet_on(server.address, new_name(), tmp_path) as fleet:
+                async with fleet.under_load():
+                    await fleet.ran(20)
+                    fleet.excuse_reruns()
+                    reconfigure(server, "default_transaction_read_only = on")
+                    await until(lambda: bool(fleet.submissions.errors))
+                    assert "this server is read-only" in str(fleet.submissions.errors[0])
+                    with psycopg.connect(server.address, autocommit=True) as connection:
+                        connection.execute("SET default_transaction_read_only = off")
+                        connection.execute("ALTER SYSTEM RESET default_transaction_read_only")
+                        connection.execute("SELECT pg_reload_conf()")
+                    await fleet.acknowledged(50)
+                await fleet.settle()
+
+    async def test_a_standby_as_the_store_is_refused_in_words_and_the_doctor_says_so(
+        self, tmp_path: Path
+    ) -> None:
+        with Postgres.start() as primary:
+            name = new_name()
+            async with fleet_on(primary.address, name, tmp_path) as fleet:
+                with Postgres.standby_of(primary) as standby:
+                    app = Drumbeat(standby.address, namespace=name, environment={})
+                    with pytest.raises(Unavailable, match=r"read-only: .* name the primary"):
+                        await app.start()
+                    await app.store.close()
+                    seen = await asyncio.to_thread(diagnose, standby.address, name)
+                    assert not seen["store"]["ok"]
+                    assert "name the primary in the address" in seen["store"]["seen"]
+                seen = await asyncio.to_thread(diagnose, primary.address, name)
+                assert seen["store"]["ok"]
+                await fleet.submit()
+                await fleet.ran(10)
+                await fleet.settle()
+
+    async def test_a_table_that_somebody_has_locked_holds_up_and_loses_nothing(
+        self, postgres: Postgres, namespace: str, tmp_path: Path
+    ) -> None:
+        async with fleet_on(postgres.address, namespace, tmp_path) as fleet:
+            async with fleet.under_load():
+                await fleet.ran(20)
+                with psycopg.connect(postgres.address) as connection:
+                    connection.execute(f'LOCK TABLE "{namespace}".jobs'.encode())
+                    await until(lambda: bool(tell(postgres, HELD_BACK)[0][0]))
+                    fleet.excuse_reruns()
+                    await clock.sleep(1.5 * TTL)  # until no node is believed to be alive
+                await fleet.acknowledged(50)
+            await fleet.settle()
+
+    async def test_a_transaction_that_is_held_open_slows_nobody_down(
+        self, postgres: Postgres, namespace: str, tmp_path: Path
+    ) -> None:
+        async with fleet_on(postgres.address, namespace, tmp_path) as fleet:
+            with psycopg.connect(postgres.address) as connection:
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+                connection.execute(f'SELECT count(*) FROM "{namespace}".jobs'.encode())
+                for _ in range(200):
+                    await fleet.submit()
+                async with fleet.under_load():
+                    await fleet.acknowledged(100)
+                await fleet.settle()  # while it is still open
+
+
+class TestPooler:
+    async def test_a_fleet_behind_pgbouncer_outlives_its_leader_and_a_restart_of_it(
+        self, postgres: Postgres, namespace: str, tmp_path: Path
+    ) -> None:
+        with Pgbouncer.start(postgres) as pgbouncer:
+            async with fleet_on(pgbouncer.address, namespace, tmp_path) as fleet:
+                async with fleet.under_load():
+                    first = await fleet.leader()
+                    await fleet.ran(50)
+                    fleet.kill(label_of(first.holder))
+                    await fleet.leader(other_than=first)
+                    pgbouncer.kill()
+                    await until(lambda: bool(fleet.submissions.errors))
+                    await asyncio.to_thread(pgbouncer.start_again)
+                    await fleet.acknowledged(50)
+                await fleet.settle()
+
+    async def test_a_pool_that_callers_have_emptied_says_so_and_recovers(
+        self, postgres: Postgres, namespace: str, tmp_path: Path
+    ) -> None:
+        limits = Limits(connections=2, patience=0.3)
+        store = PostgresStore(postgres.address, SystemClock(), namespace, limits)
+        fleet = Fleet(postgres.address, namespace, tmp_path)
+        async with node(fleet, store) as app, fleet.client.connected():
+            failures: list[ServiceFailed] = []
+            app.on(ServiceFailed)(failures.append)
+            lost: list[LeadershipLost] = []
+            app.on(LeadershipLost)(lost.append)
+            await until(lambda: app.leadership.is_leader)
+            await fleet.submit()
+            async with AsyncExitStack() as callers:
+                for _ in range(limits.connections):
+                    await callers.enter_async_context(store.database.borrow())
+                with pytest.raises(Unavailable, match="all 2 connections are busy"):
+                    await app.jobs.counts()
+                await fleet.submit()
+                fleet.excuse_reruns()
+                await until(lambda: bool(lost))  # it leaves the lead to whoever reaches the store
+            assert "the store cannot be reached" in lost[0].reason
+            assert any("all 2 connections are busy" in str(each.error) for each in failures)
+            await until(lambda: app.leadership.is_leader)
+            await fleet.submit()
+            await fleet.settle()
+        await store.close()
+
+
+class TestClocks:
+    @pytest.mark.parametrize("hours", [-1, 1])
+    async def test_a_leader_whose_clock_is_wrong_resigns_and_fires_nothing(
+        self, postgres: Postgres, namespace: str, tmp_path: Path, hours: int
+    ) -> None:
+        fleet = Fleet(postgres.address, namespace, tmp_path)
+        skew = timedelta(hours=hours)
+        async with node(fleet, postgres.address, Skewed(skew)) as app, fleet.client.connected():
+            skewed: list[ClockSkewed] = []
+            app.on(ClockSkewed)(skewed.append)
+            lost: list[LeadershipLost] = []
+            app.on(LeadershipLost)(lost.append)
+            await until(lambda: len(lost) >= 2)  # however often it is elected
+            assert abs(skewed[0].skew - skew) < timedelta(seconds=2)
+            assert f"its clock is {hours * 3600:+}" in lost[0].reason
+            assert await fleet.ticks() == []
+            try:
+                fleet.start("right")
+                await until(lambda: not app.leadership.is_leader)
+                await fleet.submit()
+                await fired(fleet, 3)
+                await fleet.settle()
+            finally:
+                fleet.kill_all()
+            assert {label_of(tick.leader) for tick in await fleet.ticks() if tick.leader} == {
+                "right"
+            }
+
+    @pytest.mark.parametrize("seconds", [-3, 3])
+    async def test_a_leader_whose_clock_is_a_little_wrong_fires_no_tick_early(
+        self, postgres: Postgres, namespace: str, tmp_path: Path, seconds: int
+    ) -> None:
+        fleet = Fleet(postgres.address, namespace, tmp_path)
+        runtime = Skewed(timedelta(seconds=seconds))
+        async with node(fleet, postgres.address, runtime), fleet.client.connected():
+            await fleet.submit()
+            await fired(fleet, 3)
+            await fleet.settle()
+
+
+class SkewedClock(SystemClock):
+    """The machine's clock, off by so much."""
+
+    def __init__(self, skew: timedelta) -> None:
+        self._skew = skew
+
+    def now(self) -> datetime:
+        return super().now() + self._skew
+
+
+class Skewed(SystemRuntime):
+    """A machine whose wall clock is wrong."""
+
+    def __init__(self, skew: timedelta) -> None:
+        super().__init__()
+        self._clock = SkewedClock(skew)
+
+
+@asynccontextmanager
+async def node(
+    fleet: Fleet, store: str | PostgresStore, runtime: SystemRuntime | None = None
+) -> AsyncGenerator[Drumbeat]:
+    """A node of the fleet in this process."""
+    app = fleet.app_here(store, runtime)
+    async with app.running():
+        yield app
+
+
+async def fired(fleet: Fleet, ticks: int) -> None:
+    """Return when so many ticks are in the ledger."""
+    async with asyncio.timeout(SOON):
+        while len(await fleet.ticks()) < ticks:
+            await clock.sleep(0.1)
+
+
+def diagnose(address: str, namespace: str) -> dict[str, dict[str, Any]]:
+    """What `drumbeat doctor` says, by check."""
+    arguments = ["--store", address, "--namespace", namespace, "doctor", "-o", "json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "drumbeat", *arguments], capture_output=True, check=False
+    )
+    return {each["check"]: each for each in json.loads(done.stdout)}
