@@ -1,4 +1,4 @@
-"""`python -m bench [NAME ...] [--quick] [-o json]`: run benchmarks and print their figures.
+"""`python -m bench [NAME ...] [--store STORE] [--quick] [-o json]`: run benchmarks.
 
 Each benchmark is a module of this package with `TITLE` and `run(quick=...)`. Figures are printed as
 they come; with `-o json` one object goes to standard output, and all talk to standard error.
@@ -13,7 +13,21 @@ import sys
 from importlib import import_module
 from typing import Protocol, cast
 
-NAMES = ("cron_next", "million_schedules", "memory_jobs", "sqlite_jobs")
+STORES = {
+    "memory": ("memory_jobs",),
+    "sqlite": ("sqlite_jobs", "sqlite_long_run"),
+    "postgres": ("postgres_jobs", "postgres_long_run"),
+}
+"""The benchmarks of one store."""
+NAMES = (
+    "cron_next",
+    "million_schedules",
+    *(name for names in STORES.values() for name in names),
+    "worker",
+    "elections",
+)
+LONG = frozenset({"elections"})
+"""Run only when they are named: they take an hour."""
 
 
 class Benchmark(Protocol):
@@ -30,7 +44,7 @@ def main() -> int:
     """Run what was asked for."""
     arguments = _parse()
     figures: dict[str, object] = {"python": platform.python_version()}
-    for name in arguments.names or NAMES:
+    for name in arguments.names:
         benchmark = cast("Benchmark", import_module(f"bench.{name}"))
         print(f"{benchmark.TITLE} ...", file=sys.stderr, flush=True)
         result = benchmark.run(quick=arguments.quick)
@@ -45,12 +59,15 @@ def main() -> int:
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}")
+    parser.add_argument("--store", choices=STORES, help="all benchmarks of one store")
     parser.add_argument("--quick", action="store_true", help="smaller numbers, rougher figures")
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(NAMES)
     if unknown:
         parser.error(f"unknown benchmark {min(unknown)!r}; there are {', '.join(NAMES)}")
+    arguments.names += STORES.get(arguments.store, ())
+    arguments.names = arguments.names or [name for name in NAMES if name not in LONG]
     return arguments
 
 

@@ -1,0 +1,1 @@
+"""Drumbeat beside its peers."""
