@@ -205,7 +205,7 @@ async def test_a_server_that_was_emptied_appoints_nobody_while_the_last_may_trus
 async def test_those_who_wait_are_woken_at_the_end_of_the_pause(
     server: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("drumbeat.coordinators.redis.bell.LOOK_AGAIN", 3600.0)
+    monkeypatch.setattr("drumbeat.coordinators.redis.coordinator.LOOK_AGAIN", timedelta(hours=1))
     async with held(server) as (coordinator, lease):
         server.kill()
         server.restart_empty()
@@ -278,7 +278,7 @@ async def test_a_call_can_be_cancelled_at_any_point(server: Redis) -> None:
 async def test_those_who_wait_hear_again_after_the_server_was_restarted(
     server: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("drumbeat.coordinators.redis.bell.LOOK_AGAIN", 3600.0)
+    monkeypatch.setattr("drumbeat.coordinators.redis.coordinator.LOOK_AGAIN", timedelta(hours=1))
     async with connected(server.address, "watched") as coordinator:
         watch = coordinator.configuration.watch("key")
         assert await anext(watch) is None
