@@ -27,7 +27,7 @@ NAMES = (
     "elections",
 )
 LONG = frozenset({"elections"})
-"""Run only when they are named: they take an hour."""
+"""Run only when they are named: twenty rounds of waiting for each coordinator."""
 
 
 class Benchmark(Protocol):

@@ -17,6 +17,7 @@ from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import Lease
 from drumbeat.ports.clock import Clock
 from drumbeat.remote.term import Grant, read, same, written
+from drumbeat.remote.vacancies import Vacancies
 
 
 class Term(NamedTuple):
@@ -83,7 +84,7 @@ class ConsulLeases:
     def vacancies(self, name: str) -> AsyncIterator[None]:
         """A hint each time that the name is found vacant, at once if it is so now."""
         key = self._keyspace.lease(name)
-        return _Vacancies(
+        return Vacancies(
             Hints(
                 self._clock,
                 Interest(
@@ -137,19 +138,6 @@ class ConsulLeases:
         term = self._terms.get(lease.name)
         if term is not None and same(term.lease, lease):
             del self._terms[lease.name]
-
-
-class _Vacancies:
-    """Tells of every look that finds the key unlocked."""
-
-    def __init__(self, hints: Hints[bool]) -> None:
-        self._hints = hints
-
-    def __aiter__(self) -> AsyncIterator[None]:
-        return self
-
-    async def __anext__(self) -> None:
-        await anext(self._hints)
 
 
 def _is_vacant(looked: Looked) -> bool:

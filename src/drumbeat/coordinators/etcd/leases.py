@@ -27,6 +27,7 @@ from drumbeat.model.errors import Unavailable
 from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import Lease
 from drumbeat.remote.term import Grant, read, same, written
+from drumbeat.remote.vacancies import Vacancies
 
 
 class Term(NamedTuple):
@@ -108,7 +109,7 @@ class EtcdLeases:
             ranged = await self._client.range(keys)
             return Glance(not ranged.kvs, ranged.header.revision)
 
-        return _Vacancies(Hints(self._watcher, Interest(keys, look, _is_vacant)))
+        return Vacancies(Hints(self._watcher, Interest(keys, look, _is_vacant)))
 
     async def claim(self, claim: Claim) -> Term | None:
         """Turn a claim into a term if the name is vacant. Repeating it does no harm."""
@@ -161,19 +162,6 @@ class EtcdLeases:
         term = self._terms.get(lease.name)
         if term is not None and same(term.lease, lease):
             del self._terms[lease.name]
-
-
-class _Vacancies:
-    """Tells of every look that finds the key gone."""
-
-    def __init__(self, hints: Hints[bool]) -> None:
-        self._hints = hints
-
-    def __aiter__(self) -> AsyncIterator[None]:
-        return self
-
-    async def __anext__(self) -> None:
-        await anext(self._hints)
 
 
 def _is_vacant(_told: bool | None, vacant: bool) -> bool:  # noqa: FBT001 - what was seen
