@@ -5,43 +5,33 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
-from typing import Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
+from drumbeat.api.application import Api
+from drumbeat.api.desk import Desk
 from drumbeat.backends import Addresses, connect
 from drumbeat.config import Config, Settings, masked
 from drumbeat.coordinators.none import NoCoordinator
 from drumbeat.engine.bus import Bus
-from drumbeat.engine.decorators import Decorator, TaskDecorator
-from drumbeat.engine.handle import Task, TaskSettings
+from drumbeat.engine.declarations import Declarations
 from drumbeat.engine.jobs import Jobs
 from drumbeat.engine.lock import Lock
 from drumbeat.engine.node import RunningNode
 from drumbeat.engine.portal import Portal
 from drumbeat.engine.registry import Registry
 from drumbeat.engine.runtime import SystemRuntime
-from drumbeat.engine.scheduled import (
-    Arguments,
-    PolicySettings,
-    ScheduledTask,
-    ScheduleOptions,
-    schedule_of,
-)
 from drumbeat.engine.schedules import Schedules
 from drumbeat.engine.signals import run_until_signalled
 from drumbeat.engine.standing import Standing
 from drumbeat.engine.submission import Submissions
 from drumbeat.engine.submitter import Submitter
-from drumbeat.engine.task import TaskDefinition, TaskOptions, define
 from drumbeat.model.duration import parse_duration
-from drumbeat.model.errors import ConfigurationError, DuplicateSchedule, NotRunning
+from drumbeat.model.errors import ConfigurationError, NotRunning
 from drumbeat.model.events import CoordinatorFailed, ElectionOff, Event
 from drumbeat.model.ids import NodeId, node_id
 from drumbeat.model.job import Job, JobSpec
 from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.node import NodeRecord, Role
-from drumbeat.model.schedule import Schedule
-from drumbeat.model.trigger import Trigger
 from drumbeat.ports.coordinator import Configuration, Coordinator
 from drumbeat.ports.elector import Elector
 from drumbeat.ports.queue import Queue
@@ -52,14 +42,17 @@ from drumbeat.rules.leading import LeaseTimings
 from drumbeat.telemetry.formats import write_logs
 from drumbeat.telemetry.logs import log_events
 from drumbeat.transactions import CallersTransactions
-from drumbeat.wiring import Plant, build_node, check
+from drumbeat.wiring import Plant, api_of, build_node, check, doors_of
+
+if TYPE_CHECKING:
+    from drumbeat.api.doors import Doors
 
 Listening = TypeVar("Listening", bound=Callable[..., Any])
 
 ROLES = (Role.SCHEDULER, Role.WORKER)
 
 
-class Drumbeat:
+class Drumbeat(Declarations):
     """An app: its tasks and schedules, and the store that keeps them.
 
     ```python
@@ -88,24 +81,23 @@ class Drumbeat:
         self.settings = Config.load({**settings, **given.by_name()}, environment)
         self._runtime = runtime or SystemRuntime()
         self._bus = Bus(self._runtime.clock)
-        self._registry = Registry()
-        self._declared: dict[str, Schedule] = {}
         check(self.settings)
         self._backends = connect(given.under(self.settings), self.settings, self._runtime)
         self._portal = Portal()
         self._submitter = Submitter(self._backends.store, self._backends.queue, self._bus)
-        self._submissions = Submissions(
-            self._submitter, self._portal, self._backends.store.joining, CallersTransactions()
+        joining = self._backends.store.joining
+        super().__init__(
+            Registry(),
+            Submissions(self._submitter, self._portal, joining, CallersTransactions()),
         )
         self._node: RunningNode | None = None
+        self._doors: Doors | None = None
         self._starting = False
         self._followers_idle = False
         if elector is not None:
             self.obey(elector)
         self.id: NodeId = self._new_id()
         """This process's identity in the fleet; new at every start."""
-        self.task = TaskDecorator(self._register_task)
-        """Registers a task: `@app.task`, or `@app.task(queue="mail", timeout=30)`."""
         log_events(self._bus.on, self.settings.instance_id)
 
     @property
@@ -133,15 +125,6 @@ class Drumbeat:
         return self._backends.coordinator.configuration
 
     @property
-    def tasks(self) -> frozenset[str]:
-        """The names of the tasks that are registered here."""
-        return self._registry.names
-
-    def task_named(self, name: str) -> Task[..., Any]:
-        """The handle of a task that is registered here; `UnknownTask` if there is none."""
-        return Task(self._registry.get(name), self._submissions)
-
-    @property
     def store(self) -> Store:
         """The store itself, for tools that look closer than tasks need to."""
         return self._backends.store
@@ -161,63 +144,6 @@ class Drumbeat:
         own `submit`.
         """
         return await self._submitter.submit(spec)
-
-    def scheduled(
-        self,
-        when: Trigger | str,
-        *,
-        name: str | None = None,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-        process: bool = False,
-        **options: Unpack[PolicySettings],
-    ) -> Decorator:
-        """Register a task and declare a schedule for it, both under one name.
-
-        Takes the policies of the schedule and the options of the task.
-        """
-        sorted_options = ScheduleOptions.sort(options)
-
-        def decorate(handler: Callable[..., Any]) -> Task[..., Any]:
-            definition = define(handler, name, TaskOptions.of(sorted_options.task), process=process)
-            arguments = Arguments(args, kwargs or {})
-            schedule = schedule_of(definition.name, when, definition, sorted_options, arguments)
-            return self._register(definition, schedule)
-
-        return Decorator(decorate)
-
-    def schedule(
-        self,
-        task: Task[..., Any],
-        when: Trigger | str,
-        *,
-        name: str | None = None,
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-        **options: Unpack[PolicySettings],
-    ) -> Schedule:
-        """Declare a schedule for a task that is registered; a task may have several."""
-        definition = self._registry.get(task.name)
-        sorted_options = ScheduleOptions.sort(options)
-        definition = replace(definition, options=replace(definition.options, **sorted_options.task))
-        schedule = schedule_of(
-            name or task.name, when, definition, sorted_options, Arguments(args, kwargs or {})
-        )
-        self._declare(schedule)
-        return schedule
-
-    def register(self, task: ScheduledTask) -> Task[[], Any]:
-        """Register a scheduled task in the class style."""
-        for attribute in ("name", "schedule"):
-            if not getattr(task, attribute, None):
-                raise ConfigurationError(
-                    f"{type(task).__name__} needs a class attribute {attribute!r}"
-                )
-        options = ScheduleOptions.sort(task.options)
-        definition = define(task.execute, task.name, TaskOptions.of(options.task))
-        return self._register(
-            definition, schedule_of(task.name, task.schedule, definition, options)
-        )
 
     def on(self, kind: type[Event]) -> Callable[[Listening], Listening]:
         """Call a function for each event of a kind; `Event` stands for all. A decorator."""
@@ -256,7 +182,11 @@ class Drumbeat:
         chosen = _roles(roles)
         self._starting = True
         try:
+            doors = doors_of(self._desk(), chosen)
             self._node = await self._start(chosen)
+            if doors is not None:
+                self._doors = doors
+                await self._open(doors)
         finally:
             self._starting = False
         self._portal.open()
@@ -284,6 +214,13 @@ class Drumbeat:
         await node.start()
         return node
 
+    async def _open(self, doors: Doors) -> None:
+        try:
+            await doors.open()
+        except BaseException:
+            await self.stop(0.0)
+            raise
+
     async def stop(self, grace: float | None = None) -> None:
         """Drain and stop: running jobs get so many seconds to finish (None: as the settings say).
 
@@ -294,6 +231,9 @@ class Drumbeat:
             return
         self._portal.close()
         await node.stop(self.settings.seconds("grace") if grace is None else grace)
+        doors, self._doors = self._doors, None
+        if doors is not None:
+            await doors.close()
         await self._submitter.close()
         await self._backends.close()
 
@@ -324,6 +264,18 @@ class Drumbeat:
         write_logs(self.settings.log_level, self.settings.log_format, masked)
         asyncio.run(self._run(roles))
 
+    def asgi(self) -> Api:
+        """The HTTP API as an ASGI app, to be mounted into another: `site.mount("/jobs", ...)`.
+
+        It is served for as long as the other app is; this app has to be started beside it.
+        """
+        return api_of(self._desk())
+
+    @property
+    def addresses(self) -> Sequence[str]:
+        """Where this node serves HTTP, with the real ports; empty while it does not."""
+        return () if self._doors is None else self._doors.addresses
+
     async def wait_until_idle(self, timeout: float | None = None) -> None:
         """Return when no job is pending, queued or running, anywhere in the fleet."""
         await self.jobs.wait_until_idle(timeout)
@@ -336,30 +288,21 @@ class Drumbeat:
 
         await run_until_signalled(start, self.stop, self.settings.seconds("grace"))
 
-    def _register_task(
-        self,
-        handler: Callable[..., Any],
-        name: str | None,
-        settings: TaskSettings,
-        *,
-        process: bool,
-    ) -> Task[..., Any]:
-        options = TaskOptions.of(settings)
-        return self._register(define(handler, name, options, process=process), None)
-
-    def _register(self, definition: TaskDefinition, schedule: Schedule | None) -> Task[..., Any]:
-        # Whatever can be wrong is found before anything is kept: nothing is half registered.
-        if schedule is not None and schedule.name in self._declared:
-            raise DuplicateSchedule(schedule.name)
-        self._registry.add(definition)
-        if schedule is not None:
-            self._declare(schedule)
-        return Task(definition, self._submissions)
-
-    def _declare(self, schedule: Schedule) -> None:
-        if schedule.name in self._declared:
-            raise DuplicateSchedule(schedule.name)
-        self._declared[schedule.name] = schedule
+    def _desk(self) -> Desk:
+        backends = self._backends
+        return Desk(
+            lambda: self.id,
+            backends.store,
+            backends.coordinator,
+            self.jobs,
+            self.schedules,
+            self.leadership,
+            self._submitter,
+            self._registry,
+            self.settings,
+            self._runtime,
+            self._bus,
+        )
 
     def _new_id(self) -> NodeId:
         return node_id(self.settings.instance_id, self._runtime.random.getrandbits(64))

@@ -216,7 +216,7 @@ def _sqlite_store(place: Place) -> Store:
 
 
 def _postgres_store(place: Place) -> Store:
-    with _extra("PostgreSQL", "postgres", "asyncpg"):
+    with extra("PostgreSQL", "postgres", "asyncpg"):
         from drumbeat.stores.postgres import PostgresStore  # noqa: PLC0415 - as above
 
     return PostgresStore(place.address, place.runtime.clock, place.config.namespace)
@@ -233,35 +233,35 @@ def _sqlite_coordinator(place: Place) -> Coordinator:
 
 
 def _postgres_coordinator(place: Place) -> Coordinator:
-    with _extra("PostgreSQL", "postgres", "asyncpg"):
+    with extra("PostgreSQL", "postgres", "asyncpg"):
         from drumbeat.coordinators.postgres import PostgresCoordinator  # noqa: PLC0415 - as above
 
     return PostgresCoordinator(place.address, place.runtime.clock, place.config.namespace)
 
 
 def _redis_coordinator(place: Place) -> Coordinator:
-    with _extra("Redis", "redis", "redis"):
+    with extra("Redis", "redis", "redis"):
         from drumbeat.coordinators.redis import RedisCoordinator  # noqa: PLC0415 - as above
 
     return RedisCoordinator(place.address, place.runtime.clock, place.config.namespace)
 
 
 def _etcd_coordinator(place: Place) -> Coordinator:
-    with _extra("etcd", "etcd", "aiohttp"):
+    with extra("etcd", "etcd", "aiohttp"):
         from drumbeat.coordinators.etcd import EtcdCoordinator  # noqa: PLC0415 - as above
 
     return EtcdCoordinator(place.address, place.runtime, place.config.namespace)
 
 
 def _consul_coordinator(place: Place) -> Coordinator:
-    with _extra("Consul", "consul", "aiohttp"):
+    with extra("Consul", "consul", "aiohttp"):
         from drumbeat.coordinators.consul import ConsulCoordinator  # noqa: PLC0415 - as above
 
     return ConsulCoordinator(place.address, place.runtime, place.config.namespace)
 
 
 @contextmanager
-def _extra(title: str, name: str, client: str) -> Generator[None]:
+def extra(title: str, name: str, client: str) -> Generator[None]:
     """Say which extra to install when the client of a backend is not."""
     try:
         yield

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from drumbeat.backends import Backends
+from drumbeat.api.application import Api
+from drumbeat.api.desk import Desk
+from drumbeat.api.gate import Gate
+from drumbeat.api.table import TABLE
+from drumbeat.backends import Backends, extra
 from drumbeat.config import Config, Level
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.elector import Candidacy, Elector
@@ -35,6 +40,9 @@ from drumbeat.model.node import Node, Role
 from drumbeat.ports.runtime import Runtime
 from drumbeat.rules.leading import LeaseTimings
 from drumbeat.version import VERSION
+
+if TYPE_CHECKING:
+    from drumbeat.api.doors import Doors
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +110,21 @@ def build_node(plant: Plant, node_id: NodeId, roles: frozenset[Role]) -> Running
         plant.followers_idle,
     )
     return RunningNode(parts, plant.backends.store, runtime, bus)
+
+
+def api_of(desk: Desk) -> Api:
+    """The whole API, to be served here or mounted into another app."""
+    return Api(desk, Gate(), TABLE)
+
+
+def doors_of(desk: Desk, roles: frozenset[Role]) -> Doors | None:
+    """Where the node can be reached over HTTP; None: nowhere."""
+    if Role.API not in roles:
+        return None
+    with extra("The HTTP API", "api", "uvicorn"):
+        from drumbeat.api.doors import Doors, Server  # noqa: PLC0415 - only when it is used
+
+    return Doors([Server(api_of(desk), desk.config.http_addr)])
 
 
 def _worker(plant: Plant, node_id: NodeId, slots: Slots) -> Worker:

@@ -59,6 +59,11 @@ class Settings(TypedDict, total=False):
     grace: Duration
     http_addr: str
     worker_http_addr: str | None
+    default_task: str | None
+    api_token: str | None
+    insecure: bool
+    read_only: bool
+    trusted_proxies: tuple[str, ...]
     log_level: str
     log_format: str
     postgres_dsn: str | None
@@ -190,6 +195,40 @@ class Config:
                 HttpAddress(),
                 "where a worker serves its health and metrics; nowhere if not given",
                 ("WORKER_HTTP_ADDR",),
+            )
+        ),
+    )
+    default_task: str | None = field(
+        default=None,
+        metadata=setting(
+            Row(Text(may_be_missing=True), "the task of jobs that are posted without one")
+        ),
+    )
+    api_token: str | None = field(
+        default=None,
+        metadata=setting(
+            Row(
+                Text(may_be_missing=True),
+                "a token with the scope admin, besides those in the store",
+                secret=True,
+                option=None,
+            )
+        ),
+    )
+    insecure: bool = field(
+        default=False,
+        metadata=setting(Row(Boolean(), "true: the HTTP API lets everybody do everything")),
+    )
+    read_only: bool = field(
+        default=False,
+        metadata=setting(Row(Boolean(), "true: the HTTP API changes nothing, whoever asks")),
+    )
+    trusted_proxies: tuple[str, ...] = field(
+        default=(),
+        metadata=setting(
+            Row(
+                Names("address", may_be_empty=True),
+                "addresses of proxies whose word on who asks is believed",
             )
         ),
     )

@@ -44,6 +44,8 @@ class Kind(ABC):
 class Text(Kind):
     """Any text that is not empty."""
 
+    may_be_missing: bool = False
+
     @property
     def placeholder(self) -> str:
         """What stands for it."""
@@ -51,10 +53,16 @@ class Text(Kind):
 
     def check(self, name: str, value: object) -> None:
         """Refuse what is none."""
+        if value is None and self.may_be_missing:
+            return
         if not isinstance(value, str):
             raise InvalidInput(f"{name} must be text, not {value!r}")
         if not value.strip():
             raise InvalidInput(f"{name} must not be empty")
+
+    def show(self, value: object) -> str:
+        """As it is written."""
+        return "" if value is None else str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +164,9 @@ class Length(Kind):
 class Names(Kind):
     """Names, in text separated by commas."""
 
+    of: str = "queue"
+    may_be_empty: bool = False
+
     @property
     def placeholder(self) -> str:
         """What stands for it."""
@@ -174,8 +185,10 @@ class Names(Kind):
                 f"{name} must be a tuple of names such as ({example!r},), not {value!r}"
             )
         names: tuple[object, ...] = tuple(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType] - of whatever it is
+        if not names and self.may_be_empty:
+            return
         if not names or not all(isinstance(each, str) and each for each in names):
-            raise InvalidInput(f"{name} must name at least one queue, and no empty name")
+            raise InvalidInput(f"{name} must name at least one {self.of}, and no empty name")
 
     def show(self, value: object) -> str:
         """As it is written."""
@@ -233,6 +246,12 @@ class HttpAddress(Kind):
     def show(self, value: object) -> str:
         """As it is written."""
         return "" if value is None else str(value)
+
+
+def host_and_port(address: str) -> tuple[str, int]:
+    """The parts of an address to listen at; an empty host is every interface."""
+    host, _, port = address.rpartition(":")
+    return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ The natural batcher has no timer and no size threshold. While one batch is being
 else is submitted gathers, and becomes the next batch as soon as the store is free. A lone caller
 waits for nobody, and the busier it gets the larger the batches grow.
 
-A store that can work on several writes at once gets several batches at once. What one caller
+A store that can work on several writes at once gets several batches at once: what has gathered is
+then shared out, so that one half is prepared here while the other is written there. What one caller
 submits, each after the answer to the last, keeps its order; callers at the same time have none.
 """
 
@@ -23,9 +24,12 @@ from drumbeat.model.job import Duplicate, Inserted, Job, JobSpec, Status, Ticket
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.store import Store
 
-Batch: TypeAlias = Sequence[tuple[JobSpec, asyncio.Future[Job]]]
+Verdict: TypeAlias = Inserted | Duplicate
+Batch: TypeAlias = Sequence[tuple[JobSpec, asyncio.Future[Verdict]]]
 
 LARGEST_BATCH = 1_000
+WORTH_SHARING = 64
+"""Jobs from which on a batch is shared out among the writers that are free."""
 
 
 class Submitter:
@@ -36,26 +40,33 @@ class Submitter:
         self._writers = store.writers
         self._queue = queue
         self._bus = bus
-        self._waiting: deque[tuple[JobSpec, asyncio.Future[Job]]] = deque()
+        self._waiting: deque[tuple[JobSpec, asyncio.Future[Verdict]]] = deque()
         self._flushing: set[asyncio.Task[None]] = set()
+        self._writing = 0
+        """How many of these wait for the store."""
         self._loop: asyncio.AbstractEventLoop | None = None
         """The one that all of these run on."""
         self._lock = threading.Lock()  # callers may be on the loops of several threads
 
     async def submit(self, spec: JobSpec) -> Job:
         """Create one job, together with whatever else is being submitted."""
+        return (await self.judged(spec)).job
+
+    async def judged(self, spec: JobSpec) -> Verdict:
+        """The same, and whether the job was created or another stands for its dedupe key."""
         loop = asyncio.get_running_loop()
-        future: asyncio.Future[Job] = loop.create_future()
+        future: asyncio.Future[Verdict] = loop.create_future()
         if self._gather(spec, future, loop):
             return await future
-        (job,) = await self._insert([spec])
-        return job
+        (verdict,) = await self._insert([spec])
+        return verdict
 
     async def submit_many(self, specs: Sequence[JobSpec]) -> list[Job]:
         """Create many jobs, in batches; each batch as a whole or not at all."""
         jobs: list[Job] = []
         for start in range(0, len(specs), LARGEST_BATCH):
-            jobs.extend(await self._insert(specs[start : start + LARGEST_BATCH]))
+            verdicts = await self._insert(specs[start : start + LARGEST_BATCH])
+            jobs.extend(verdict.job for verdict in verdicts)
         return jobs
 
     async def close(self) -> None:
@@ -65,7 +76,7 @@ class Submitter:
             await asyncio.wait(ours)
 
     def _gather(
-        self, spec: JobSpec, future: asyncio.Future[Job], loop: asyncio.AbstractEventLoop
+        self, spec: JobSpec, future: asyncio.Future[Verdict], loop: asyncio.AbstractEventLoop
     ) -> bool:
         """Add to the next batch. False: another loop's batches are being written just now."""
         with self._lock:
@@ -81,7 +92,10 @@ class Submitter:
     def _batch(self, task: asyncio.Task[None]) -> Batch:
         """The next batch; where there is none, the next caller starts a flush of its own."""
         with self._lock:
-            size = min(len(self._waiting), LARGEST_BATCH)
+            size = len(self._waiting)
+            if size >= WORTH_SHARING:
+                free = len(self._flushing) - self._writing  # this one at least
+                size = min(-(-size // free), LARGEST_BATCH)
             if not size:
                 self._flushing.discard(task)
             return [self._waiting.popleft() for _ in range(size)]
@@ -91,7 +105,11 @@ class Submitter:
         assert task is not None, "a flush is a task"
         try:
             while batch := self._batch(task):
-                await self._write(batch)
+                self._writing += 1
+                try:
+                    await self._write(batch)
+                finally:
+                    self._writing -= 1
         finally:
             if task in self._flushing:  # cut short with its loop
                 self._abandon(task)
@@ -104,7 +122,7 @@ class Submitter:
 
     async def _write(self, batch: Batch) -> None:
         try:
-            jobs = await self._insert([spec for spec, _ in batch])
+            verdicts = await self._insert([spec for spec, _ in batch])
         except Exception as error:  # noqa: BLE001 - belongs to the callers
             if len(batch) == 1 or isinstance(error, Unavailable):
                 for _, future in batch:
@@ -113,11 +131,11 @@ class Submitter:
             for one in batch:  # one of them is at fault: let the others through
                 await self._write([one])
             return
-        for (_, future), job in zip(batch, jobs, strict=True):
+        for (_, future), verdict in zip(batch, verdicts, strict=True):
             if not future.done():
-                future.set_result(job)
+                future.set_result(verdict)
 
-    async def _insert(self, specs: Sequence[JobSpec]) -> list[Job]:
+    async def _insert(self, specs: Sequence[JobSpec]) -> Sequence[Verdict]:
         verdicts = await self._jobs.insert(specs)
         if self._queue.carries:
             await self._queue.publish(
@@ -130,9 +148,9 @@ class Submitter:
         if self._bus.hears(JobSubmitted):
             for verdict in verdicts:
                 self._bus.emit(JobSubmitted(verdict.job, isinstance(verdict, Duplicate)))
-        return [verdict.job for verdict in verdicts]
+        return verdicts
 
 
-def _refuse(future: asyncio.Future[Job], error: Exception) -> None:
+def _refuse(future: asyncio.Future[Verdict], error: Exception) -> None:
     if not future.done():
         future.set_exception(error)

@@ -1,0 +1,47 @@
+"""Answers: what goes back to whoever asked."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+JSON = "application/json"
+TEXT = "text/plain; charset=utf-8"
+
+encode = msgspec.json.Encoder().encode
+"""Any value of the wire as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole answer."""
+
+    status: int
+    body: bytes = b""
+    media_type: str = JSON
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """An answer that goes on until one side has enough of it."""
+
+    chunks: AsyncIterator[bytes]
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A page of a list: its items are the answer, and a `Link` header says where the next is."""
+
+    items: Sequence[Any]
+    next: str | None = None
+    """What `after` has to be for the next page; None: there is none."""
+
+
+def json_answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
+    """A value of the wire as an answer."""
+    return Answer(status, encode(value), JSON, headers or {})

@@ -1,0 +1,135 @@
+"""The application: an ASGI app that resolves, admits, reads, asks and answers."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from typing import Any, TypeAlias
+from urllib.parse import quote, urlencode
+
+from drumbeat.api.answer import Answer, Listed, Stream, json_answer
+from drumbeat.api.call import Call
+from drumbeat.api.desk import Desk
+from drumbeat.api.gate import Gate
+from drumbeat.api.problem import Problem
+from drumbeat.api.reading import Gone, Reader, Receive
+from drumbeat.api.refusals import refusal
+from drumbeat.api.resolver import AnyRoute, Resolver
+from drumbeat.model.errors import DrumbeatError
+
+Connection: TypeAlias = MutableMapping[str, Any]
+"""What ASGI calls the scope of a connection."""
+Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Header: TypeAlias = tuple[bytes, bytes]
+
+log = logging.getLogger("drumbeat.api")
+
+SAFE: tuple[Header, ...] = (
+    (b"cache-control", b"no-store"),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+)
+"""What every answer carries: none of it is to be kept, framed or taken for something else."""
+
+
+class Api:
+    """The HTTP API of one node, as an ASGI app. It can be mounted into another one."""
+
+    def __init__(self, desk: Desk, gate: Gate, routes: Iterable[AnyRoute]) -> None:
+        self._desk = desk
+        self._gate = gate
+        self._resolver = Resolver(routes)
+        self._reader = Reader(desk.runtime.clock)
+
+    async def __call__(self, connection: Connection, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        kind = connection["type"]
+        if kind == "lifespan":
+            await _lifespan(receive, send)
+        elif kind == "websocket":
+            await send({"type": "websocket.close", "code": 1003})
+        else:
+            await self._http(connection, receive, send)
+
+    async def _http(self, connection: Connection, receive: Receive, send: Send) -> None:
+        try:
+            answer = await self._answer(connection, receive)
+        except Gone:
+            return
+        except Problem as problem:
+            answer = problem.answer()
+        except DrumbeatError as error:
+            answer = refusal(error).answer()
+        except Exception:
+            log.exception("Request failed path=%s", connection.get("path"))
+            answer = Problem(500, "error", "the request failed; the server's log says why").answer()
+        if isinstance(answer, Stream):
+            await _stream(answer, receive, send)
+        else:
+            await _send(answer, connection["method"] == "HEAD", send)
+
+    async def _answer(self, connection: Connection, receive: Receive) -> Answer | Stream:
+        path = _path(connection)
+        route, open_segments = self._resolver.resolve(connection["method"], path)
+        headers: Mapping[bytes, bytes] = dict(connection["headers"])
+        caller = await self._gate.admit(route, connection, headers)
+        query = route.read_query(connection["query_string"])
+        body = await self._reader.read(route, headers, receive)
+        call = Call(self._desk, caller, open_segments, query, body, headers)
+        value = await self._gate.accounted(route, call, route.handle)
+        match value:
+            case Answer() | Stream():
+                return value
+            case Listed():
+                return _listed(value, path, connection)
+            case None:
+                return Answer(route.status)
+            case _:
+                return json_answer(value, route.status)
+
+
+def _path(connection: Connection) -> str:
+    """The path below the place where the API is mounted, still quoted."""
+    raw: bytes | None = connection.get("raw_path")
+    path = raw.decode("ascii", "replace") if raw else quote(connection["path"])
+    root = connection.get("root_path", "")
+    return path.removeprefix(root) if root else path
+
+
+def _listed(listed: Listed, path: str, connection: Connection) -> Answer:
+    headers: dict[str, str] = {}
+    if listed.next is not None:
+        text = connection["query_string"].decode("ascii", "replace")
+        kept = "&".join(part for part in text.split("&") if part and not part.startswith("after="))
+        after = urlencode({"after": listed.next})
+        where = connection.get("root_path", "") + path
+        headers["link"] = f'<{where}?{kept}{"&" if kept else ""}{after}>; rel="next"'
+    return json_answer(listed.items, 200, headers)
+
+
+async def _send(answer: Answer, bodiless: bool, send: Send) -> None:  # noqa: FBT001 - private
+    headers: list[Header] = [
+        (b"content-length", b"%d" % len(answer.body)),
+        *SAFE,
+        *((name.encode(), value.encode("latin-1")) for name, value in answer.headers.items()),
+    ]
+    if answer.body:
+        headers.append((b"content-type", answer.media_type.encode()))
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if bodiless else answer.body})
+
+
+async def _stream(stream: Stream, receive: Receive, send: Send) -> None:
+    raise NotImplementedError
+
+
+async def _lifespan(receive: Receive, send: Send) -> None:
+    """Whoever mounts the API starts and stops the app; there is nothing to do for us."""
+    while True:
+        message = await receive()
+        if message["type"] == "lifespan.startup":
+            await send({"type": "lifespan.startup.complete"})
+        elif message["type"] == "lifespan.shutdown":
+            await send({"type": "lifespan.shutdown.complete"})
+            return

@@ -1,0 +1,42 @@
+"""Calls: one request, read and checked, as a route sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from msgspec import Struct
+
+from drumbeat.api.desk import Desk
+from drumbeat.model.token import Scope
+
+Query = TypeVar("Query", bound=Struct)
+Body = TypeVar("Body")
+
+
+class Nothing(Struct, forbid_unknown_fields=True):
+    """The query of a route that takes none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and what they may do."""
+
+    name: str
+    """For the audit log: the token's name, a person's, or how they came in."""
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[Query, Body]):
+    """One request to one route."""
+
+    desk: Desk
+    caller: Caller
+    path: Mapping[str, str]
+    """The parts of the path that the route leaves open, unquoted."""
+    query: Query
+    body: Body
+    headers: Mapping[bytes, bytes]
+    """In lower case; of several of one name the last."""

@@ -1,0 +1,100 @@
+"""The resolver: which route a path and a method lead to.
+
+Segments are split before they are unquoted, so that a name may hold any character, also a slash.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+from urllib.parse import quote, unquote_to_bytes
+
+from drumbeat.api.problem import Problem
+from drumbeat.api.route import Route
+
+AnyRoute: TypeAlias = Route[Any, Any]
+
+LONGEST_PATH = 4_096
+
+
+@dataclass(slots=True)
+class Branch:
+    """All routes below one segment."""
+
+    fixed: dict[str, Branch] = field(default_factory=dict[str, "Branch"])
+    open: Branch | None = None
+    """What stands behind a segment of any name."""
+    routes: dict[str, AnyRoute] = field(default_factory=dict[str, AnyRoute])
+    """What ends here, by method."""
+
+
+class Resolver:
+    """The routes as a tree of segments."""
+
+    def __init__(self, routes: Iterable[AnyRoute]) -> None:
+        self._root = Branch()
+        for route in routes:
+            self._add(route)
+
+    def _add(self, route: AnyRoute) -> None:
+        branch = self._root
+        for segment in route.path.strip("/").split("/"):
+            if segment.startswith("{"):
+                branch.open = branch.open or Branch()
+                branch = branch.open
+            else:
+                branch = branch.fixed.setdefault(segment, Branch())
+        if route.method in branch.routes:
+            raise ValueError(f"{route.method} {route.path} stands in the table twice")
+        branch.routes[route.method] = route
+
+    def resolve(self, method: str, path: str) -> tuple[AnyRoute, Mapping[str, str]]:
+        """The route, and what its open segments are; a `Problem` if there is none."""
+        if len(path) > LONGEST_PATH:
+            raise Problem(404, "no-such-path", "the path is too long to be one of ours")
+        segments = path.strip("/").split("/")
+        branch = _walk(self._root, segments)
+        if branch is None or not branch.routes:
+            raise Problem(404, "no-such-path", f"there is nothing at {path}; see /openapi.json")
+        route = branch.routes.get("GET" if method == "HEAD" else method)
+        if route is None:
+            allowed = ", ".join(sorted(branch.routes))
+            raise Problem(
+                405,
+                "method-not-allowed",
+                f"{path} takes {allowed}, not {method}",
+                headers={"allow": allowed},
+            )
+        if "{" not in route.path:
+            return route, {}
+        names = route.path.strip("/").split("/")
+        return route, {
+            name[1:-1]: _unquoted(segment)
+            for name, segment in zip(names, segments, strict=True)
+            if name.startswith("{")
+        }
+
+
+def _walk(branch: Branch, segments: list[str]) -> Branch | None:
+    for segment in segments:
+        found = branch.fixed.get(segment) or branch.open
+        if found is None or (found is branch.open and not segment):
+            return None
+        branch = found
+    return branch
+
+
+def _unquoted(segment: str) -> str:
+    try:
+        text = unquote_to_bytes(segment).decode()
+    except UnicodeDecodeError:
+        raise Problem(404, "no-such-path", "the path is not UTF-8") from None
+    if "\x00" in text:
+        raise Problem(404, "no-such-path", "the path holds a NUL, which no name does")
+    return text
+
+
+def quoted(name: str) -> str:
+    """A name as one segment of a path."""
+    return quote(name, safe="")

@@ -1,0 +1,159 @@
+"""A job on the wire."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from msgspec import Raw, Struct
+
+from drumbeat.model.ids import JobId, NodeId, label_of
+from drumbeat.model.job import AttemptRecord, Change, Job, JobSpec, Progress, Status
+from drumbeat.wire.values import raw
+
+
+class ProgressView(Struct, frozen=True):
+    """How far an attempt has come, in its own words."""
+
+    done: float
+    total: float | None = None
+    message: str = ""
+
+
+class JobView(Struct, frozen=True, kw_only=True):
+    """A job: what was asked for, and where it stands."""
+
+    id: int
+    status: Status
+    task: str
+    queue: str
+    priority: int
+    arguments: Raw | Any
+    """The arguments by name. Those that its task marks as secret are shown as "[redacted]"."""
+    attempt: int
+    created_at: datetime
+    run_at: datetime
+    started_at: datetime | None = None
+    completed_at: datetime | None = None
+    """When it ended, however it did. The same as `finished_at`."""
+    finished_at: datetime | None = None
+    worker_id: str | None = None
+    """The label of the node that runs or ran it."""
+    node: str | None = None
+    """The identity of that node."""
+    schedule: str | None = None
+    tick_at: datetime | None = None
+    dedupe_key: str | None = None
+    tags: tuple[str, ...] = ()
+    result: Raw | Any = None
+    error: str | None = None
+    cancel_requested: bool = False
+    progress: ProgressView | None = None
+    fence: int = 0
+
+
+class AttemptView(Struct, frozen=True, kw_only=True):
+    """A past attempt of a job."""
+
+    number: int
+    fence: int
+    node: str
+    started_at: datetime
+    ended_at: datetime
+    change: Change
+    error: str | None = None
+
+
+def job_view(job: Job) -> JobView:
+    """The job as programs see it."""
+    spec, node = job.spec, job.node
+    return JobView(
+        id=job.id,
+        status=job.status,
+        task=spec.task,
+        queue=spec.queue,
+        priority=spec.priority,
+        arguments=raw(spec.arguments),
+        attempt=job.attempt,
+        created_at=job.created_at,
+        run_at=job.run_at,
+        started_at=job.started_at,
+        completed_at=job.finished_at,
+        finished_at=job.finished_at,
+        worker_id=None if node is None else label_of(node),
+        node=node,
+        schedule=spec.schedule,
+        tick_at=spec.tick_at,
+        dedupe_key=spec.dedupe_key,
+        tags=spec.tags,
+        result=None if job.result is None else raw(job.result),
+        error=job.error,
+        cancel_requested=job.cancel_requested,
+        progress=_progress_view(job.progress),
+        fence=job.fence,
+    )
+
+
+def job_of(view: JobView) -> Job:
+    """The job that the view is of, as far as the view tells."""
+    progress = view.progress
+    return Job(
+        id=JobId(view.id),
+        spec=JobSpec(
+            task=view.task,
+            arguments=bytes(view.arguments),
+            queue=view.queue,
+            priority=view.priority,
+            run_at=view.run_at,
+            dedupe_key=view.dedupe_key,
+            schedule=view.schedule,
+            tick_at=view.tick_at,
+            tags=view.tags,
+        ),
+        status=view.status,
+        run_at=view.run_at,
+        created_at=view.created_at,
+        attempt=view.attempt,
+        fence=view.fence,
+        node=None if view.node is None else NodeId(view.node),
+        started_at=view.started_at,
+        finished_at=view.finished_at,
+        result=None if view.result is None else bytes(view.result),
+        error=view.error,
+        progress=None
+        if progress is None
+        else Progress(progress.done, progress.total, progress.message),
+        cancel_requested=view.cancel_requested,
+    )
+
+
+def attempt_view(record: AttemptRecord) -> AttemptView:
+    """The attempt as programs see it."""
+    return AttemptView(
+        number=record.number,
+        fence=record.fence,
+        node=record.node,
+        started_at=record.started_at,
+        ended_at=record.ended_at,
+        change=record.change,
+        error=record.error,
+    )
+
+
+def attempt_of(view: AttemptView) -> AttemptRecord:
+    """The attempt that the view is of."""
+    return AttemptRecord(
+        view.number,
+        view.fence,
+        NodeId(view.node),
+        view.started_at,
+        view.ended_at,
+        view.change,
+        view.error,
+    )
+
+
+def _progress_view(progress: Progress | None) -> ProgressView | None:
+    if progress is None:
+        return None
+    return ProgressView(progress.done, progress.total, progress.message)
