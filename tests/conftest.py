@@ -8,7 +8,7 @@ need it, and the end of the run says so; in CI the needed ones must be there.
 import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import settings
@@ -51,12 +51,25 @@ def shared(
         yield server
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """One of several processes that share the tests tells the first what it could not test."""
+    told: dict[str, object] | None = getattr(session.config, "workeroutput", None)
+    if told is not None:
+        told["missing"] = [*session.config.stash.setdefault(missing, {})]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Remember what a process could not test."""
+    told = getattr(node, "workeroutput", {}).get("missing", ())
+    node.config.stash.setdefault(missing, {}).update(dict.fromkeys(told))
+
+
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     """Say loudly what was not tested."""
-    nothing: dict[str, None] = {}
-    for sentence in config.stash.get(missing, nothing):
+    for sentence in config.stash.setdefault(missing, {}):
         terminalreporter.write_line(f"NOT TESTED: {sentence}", red=True, bold=True)
 
 
