@@ -16,7 +16,7 @@ from typing import Protocol, cast
 STORES = {
     "memory": ("memory_jobs",),
     "sqlite": ("sqlite_jobs", "sqlite_long_run"),
-    "postgres": ("postgres_jobs", "postgres_long_run"),
+    "postgres": ("postgres_jobs", "postgres_long_run", "postgres_lists"),
 }
 """The benchmarks of one store."""
 NAMES = (
@@ -24,10 +24,11 @@ NAMES = (
     "million_schedules",
     *(name for names in STORES.values() for name in names),
     "worker",
+    "http",
     "elections",
 )
-LONG = frozenset({"elections"})
-"""Run only when they are named: twenty rounds of waiting for each coordinator."""
+LONG = frozenset({"elections", "postgres_lists"})
+"""Run only when they are named: they wait for coordinators, or fill a table with millions."""
 
 
 class Benchmark(Protocol):

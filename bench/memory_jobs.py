@@ -8,6 +8,11 @@ import time
 import msgspec
 
 from drumbeat import Drumbeat
+from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.stores.memory import MemoryStore
+from drumbeat.telemetry.metrics import Metrics
+from drumbeat.telemetry.vitals import Vitals
+from drumbeat.testing import inside
 
 TITLE = "No-op jobs on the memory backend"
 BATCH = 1_000
@@ -16,9 +21,10 @@ BATCH = 1_000
 def run(*, quick: bool) -> dict[str, object]:
     """Microseconds of processor time per job, in batches; and of the bare calls in them."""
     batches = 20 if quick else 100
-    submitting, working = asyncio.run(_measure(batches))
+    submitting, working = asyncio.run(_measure(_plain(), batches))
     bare = asyncio.run(_bare(batches))
     total = submitting + working
+    watched = sum(asyncio.run(_measure(_watched(), batches)))
     return {
         "jobs": batches * BATCH,
         "us_per_job": round(total, 2),
@@ -26,13 +32,27 @@ def run(*, quick: bool) -> dict[str, object]:
         "us_to_run_and_settle": round(working, 2),
         "bare_us_per_job": round(bare, 2),
         "ratio_to_bare": round(total / bare, 2),
+        "us_per_job_with_metrics": round(watched, 2),
+        "ratio_with_metrics": round(watched / total, 2),
         "target_us_per_job": 20.0,
     }
 
 
-async def _measure(batches: int) -> tuple[float, float]:
-    app = Drumbeat("memory://", keep_jobs="1m")
+def _plain() -> Drumbeat:
+    return Drumbeat("memory://", keep_jobs="1m")
 
+
+def _watched() -> Drumbeat:
+    """The same with metrics, as a node has them that serves HTTP."""
+    runtime = SystemRuntime()
+    metrics = Metrics(runtime.clock)
+    store = metrics.measured(MemoryStore(runtime.clock))
+    app = Drumbeat(store, runtime=runtime, keep_jobs="1m")
+    metrics.attach(inside.plant(app).bus, store, Vitals)
+    return app
+
+
+async def _measure(app: Drumbeat, batches: int) -> tuple[float, float]:
     @app.task
     async def nothing(number: int) -> None:
         del number

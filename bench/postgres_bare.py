@@ -3,6 +3,10 @@
 One small table of jobs with one index, and an archive. Inserts by `unnest`; one statement deletes
 what was done, writes it to the archive, and claims the next. No limits, fences, attempts, counts,
 notifications, retries or results. Durability is the server's own: fully durable.
+
+*Careful* is the same with what no queue can leave out that survives the death of a worker: a fence
+that each claim raises and each settlement has to match, so that a worker that was taken for dead
+cannot complete a job which another one runs, and an index of who holds what.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -20,6 +25,9 @@ from drumbeat.postgres.client import connect as connect_to
 CONNECTIONS = 2
 """Over which the bare batcher writes: more did not help."""
 LARGEST_BATCH = 1_000
+GENERIC = {"plan_cache_mode": "force_generic_plan"}
+BY_INDEX = {**GENERIC, "enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
+"""For a join with an array, of whose length the planner has no idea."""
 
 Drained = tuple[int, float, float]
 """How many jobs, and when the first was asked for and the last was done."""
@@ -35,6 +43,15 @@ CREATE INDEX ready ON bare.jobs (queue, priority DESC, run_at, id) WHERE held_by
 CREATE TABLE bare.archive (
     id bigint PRIMARY KEY, queue text NOT NULL, payload bytea NOT NULL, finished_at timestamptz
 );
+"""
+CAREFUL_SCHEMA = """
+CREATE TABLE bare.careful (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, queue text NOT NULL, priority int NOT NULL,
+    run_at timestamptz NOT NULL, payload bytea NOT NULL, held_by text, fence int NOT NULL DEFAULT 0
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+CREATE INDEX careful_ready ON bare.careful (queue, priority DESC, run_at, id)
+    WHERE held_by IS NULL;
+CREATE INDEX careful_held ON bare.careful (held_by, id) WHERE held_by IS NOT NULL;
 """
 INSERT_ONE = """
 INSERT INTO bare.jobs (queue, priority, run_at, payload) VALUES ($1, $2, now(), $3) RETURNING id
@@ -56,18 +73,31 @@ UPDATE bare.jobs SET held_by = $2 WHERE id = ANY(ARRAY(
     ORDER BY priority DESC, run_at, id FOR UPDATE SKIP LOCKED LIMIT $3
 )) RETURNING id, payload
 """
+CAREFUL_TAKE = """
+WITH done AS (
+    DELETE FROM bare.careful AS j USING unnest($1::bigint[], $2::int[]) AS s (id, fence)
+    WHERE j.id = s.id AND j.fence = s.fence AND coalesce(j.held_by, '') <> ''
+    RETURNING j.id, j.queue, j.payload
+), kept AS (
+    INSERT INTO bare.archive (id, queue, payload, finished_at)
+    SELECT id, queue, payload, now() FROM done
+)
+UPDATE bare.careful SET held_by = $3, fence = fence + 1 WHERE id = ANY(ARRAY(
+    SELECT id FROM bare.careful WHERE queue = 'default' AND held_by IS NULL
+    ORDER BY priority DESC, run_at, id FOR UPDATE SKIP LOCKED LIMIT $4
+)) RETURNING id, fence, payload
+"""
 
 
-async def connect(address: str) -> Connection:
+async def connect(address: str, settings: Mapping[str, str] = GENERIC) -> Connection:
     """A connection whose plans are generic, as a long-lived worker's should be."""
-    settings = {"plan_cache_mode": "force_generic_plan"}
     return await connect_to(address, server_settings=settings)
 
 
 async def make(address: str) -> None:
-    """Both tables, empty."""
+    """All tables, empty."""
     connection = await connect(address)
-    await connection.execute(SCHEMA)
+    await connection.execute(SCHEMA + CAREFUL_SCHEMA)
     await connection.close()
 
 
@@ -83,12 +113,13 @@ async def lone_submits(address: str, jobs: int) -> float:
     return wall / jobs
 
 
-async def bulk(address: str, jobs: int) -> float:
+async def bulk(address: str, jobs: int, table: str = "jobs") -> float:
     """Jobs per second by `unnest` of a thousand at a time."""
     connection = await connect(address)
+    insert = INSERT.replace("bare.jobs", f"bare.{table}")
     start = time.perf_counter()
     for _ in range(jobs // LARGEST_BATCH):
-        await connection.fetch(INSERT, *_columns(LARGEST_BATCH))
+        await connection.fetch(insert, *_columns(LARGEST_BATCH))
     wall = time.perf_counter() - start
     await connection.close()
     return jobs / wall
@@ -166,13 +197,35 @@ async def drain(address: str, batch: int, name: str = "bare") -> Drained:
     return done, start, end
 
 
-def drain_by(workers: int, address: str, batch: int) -> float:
+async def drain_carefully(address: str, batch: int, name: str = "bare") -> Drained:
+    """The same with fences, and with an index of who holds what."""
+    connection = await connect(address, BY_INDEX)
+    done = 0
+    held: list[int] = []
+    fences: list[int] = []
+    start = time.monotonic()
+    while True:
+        rows = await connection.fetch(CAREFUL_TAKE, held, fences, name, batch)
+        if not rows and not held:
+            break
+        held = [row[0] for row in rows]
+        fences = [row[1] for row in rows]
+        done += len(held)
+    end = time.monotonic()
+    await connection.close()
+    return done, start, end
+
+
+Drain = Callable[[str, int, str], Awaitable[Drained]]
+
+
+def drain_by(workers: int, address: str, batch: int, way: Drain = drain) -> float:
     """Jobs per second of so many processes together."""
     with ProcessPoolExecutor(workers, get_context("spawn")) as processes:
         for ready in [processes.submit(time.sleep, 0.5) for _ in range(workers)]:
             ready.result()  # each is started, and has imported what it needs
         drains = [
-            processes.submit(_drain_here, address, batch, f"bare-{number}")
+            processes.submit(_drain_here, way, address, batch, f"bare-{number}")
             for number in range(workers)
         ]
         results = [each.result() for each in drains]
@@ -180,8 +233,12 @@ def drain_by(workers: int, address: str, batch: int) -> float:
     return sum(done for done, _, _ in results) / wall
 
 
-def _drain_here(address: str, batch: int, name: str) -> Drained:
-    return asyncio.run(drain(address, batch, name))
+def _drain_here(way: Drain, address: str, batch: int, name: str) -> Drained:
+    return asyncio.run(_await(way(address, batch, name)))
+
+
+async def _await(drained: Awaitable[Drained]) -> Drained:
+    return await drained
 
 
 def _columns(size: int) -> tuple[list[str], list[int], list[bytes]]:

@@ -21,6 +21,9 @@ CALLERS = 100
 LONE = 500
 BATCHES = (100, 500, 1_000)
 """Sizes that the bare claim is tried with; the best counts."""
+WARM_UP = 100
+"""Jobs after which every connection of the worker has met its statements: the first time that one
+does, the server has to plan them, which takes tens of milliseconds."""
 HALF_LOAD_SECONDS = 4.0
 DELAY = 3.0
 
@@ -131,15 +134,19 @@ async def _our_submits(target: Target, jobs: int) -> Submits:
 def _drains(target: Target, jobs: int, workers: int, rounds: int) -> dict[str, object]:
     by_batch = {batch: _bare_drain(target, jobs, batch, workers) for batch in BATCHES}
     best = max(by_batch, key=by_batch.__getitem__)
-    compared = Compared()
+    compared, careful = Compared(), Compared()
     for _ in range(rounds):
         bare_rate = _bare_drain(target, jobs, best, workers)
+        careful_rate = _careful_drain(target, jobs, best, workers)
         _empty(target)
-        compared.add(drain(target, jobs, workers), bare_rate)
+        ours = drain(target, jobs, workers)
+        compared.add(ours, bare_rate)
+        careful.add(ours, careful_rate)
     return {
         f"drain_{workers}_per_second": round(compared.median),
         f"drain_{workers}_to_bare": compared.ratio,
         f"target_drain_{workers}_to_bare": 0.5,
+        f"drain_{workers}_to_careful": careful.ratio,
     }
 
 
@@ -149,10 +156,18 @@ def _bare_drain(target: Target, jobs: int, batch: int, workers: int) -> float:
     return bare.drain_by(workers, target.address, batch)
 
 
+def _careful_drain(target: Target, jobs: int, batch: int, workers: int) -> float:
+    _empty(target)
+    asyncio.run(bare.bulk(target.address, jobs, "careful"))
+    return bare.drain_by(workers, target.address, batch, bare.drain_carefully)
+
+
 def _latencies(target: Target, count: int, rate: float) -> dict[str, object]:
     _empty(target)
     with fleet(target, 1, ("worker", "scheduler")) as processes:
         processes.start()
+        asyncio.run(_trickle(target, WARM_UP))
+        cold = _waits(processes.starts(WARM_UP))
         asyncio.run(_trickle(target, count))
         idle = _waits(processes.starts(count))
         loaded = asyncio.run(_at_rate(target, rate))
@@ -160,6 +175,7 @@ def _latencies(target: Target, count: int, rate: float) -> dict[str, object]:
         asyncio.run(_delayed(target, 1_000))
         late = _waits(processes.starts(1_000))
     return {
+        "pick_up_after_start_worst_ms": round(max(cold) * 1000, 2),
         "pick_up_idle_p50_ms": _percentile(idle, 50),
         "pick_up_idle_p99_ms": _percentile(idle, 99),
         "target_pick_up_idle_ms": "p50 under 3, p99 under 8",

@@ -7,6 +7,7 @@ import psycopg
 EMPTIED = (
     *("jobs", "archive", "attempts", "tallies", "arrivals", "fronts", "holdings", "paces"),
     *("openings", "schedules", "ticks", "nodes", "fence", "fence_tokens"),
+    *("paused_queues", "forgotten_jobs", "terms", "audit", "tokens"),
 )
 
 FAULTS = {
@@ -25,6 +26,13 @@ FAULTS = {
         )
         SELECT * FROM told FULL JOIN counted USING (lane, status)
         WHERE told.jobs IS DISTINCT FROM counted.jobs
+    """,
+    "the tags of finished jobs are found, and no others": """
+        SELECT * FROM (
+            SELECT DISTINCT left(t.tag, 100) AS tag, a.status, a.id
+            FROM {0}.archive AS a, unnest(a.tags) AS t (tag)
+        ) AS has FULL JOIN {0}.archive_tags AS told USING (tag, status, id)
+        WHERE has.id IS NULL OR told.id IS NULL
     """,
     "a job is in one place": """
         SELECT id FROM {0}.jobs JOIN {0}.archive USING (id)

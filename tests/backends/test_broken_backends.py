@@ -20,10 +20,6 @@ from drumbeat.ports.store import Store, Topic
 from drumbeat.queues.memory import MemoryQueue
 from drumbeat.queues.stored import StoredQueue
 from drumbeat.stores.memory import MemoryStore
-from drumbeat.stores.memory.fence import MemoryFence
-from drumbeat.stores.memory.jobs import MemoryJobs
-from drumbeat.stores.memory.schedules import MemorySchedules
-from drumbeat.stores.memory.table import JobTable
 from drumbeat.testing.conformance import (
     CoordinatorConformance,
     CoordinatorTraits,
@@ -53,9 +49,17 @@ from .broken.stores import (
     FenceByAttempt,
     FenceForgetsDomains,
     ForgetsCancellation,
+    ForgetsTotals,
     GiveBackCounts,
     HoldsWhatHasLimits,
+    LastOutcomeStands,
+    LooksForPausesFirst,
+    LooksForTheNameFirst,
+    PausesOnlyWhatComes,
+    RemembersWhoWasOutranked,
+    ResumesInSilence,
     SettleByIdOnly,
+    StorePart,
     store_with,
 )
 from .hand_clock import HandClock
@@ -63,8 +67,6 @@ from .hand_clock import HandClock
 Case = Callable[..., Awaitable[None]]
 TTL = timedelta(seconds=10)
 stores, coordinators, queues = StoreConformance, CoordinatorConformance, TicketQueueConformance
-
-StorePart = type[JobTable] | type[MemoryJobs] | type[MemorySchedules] | type[MemoryFence]
 
 BROKEN_STORES: dict[StorePart, Sequence[Case]] = {
     SettleByIdOnly: [
@@ -112,6 +114,21 @@ BROKEN_STORES: dict[StorePart, Sequence[Case]] = {
         stores.test_a_snooze_waits_for_its_delay_and_does_not_count,
     ],
     ForgetsCancellation: [stores.test_a_job_that_is_to_be_cancelled_does_not_wait_again],
+    ForgetsTotals: [stores.test_totals_outlive_the_jobs],
+    LooksForPausesFirst: [stores.test_no_claim_comes_after_a_pause_was_acknowledged],
+    PausesOnlyWhatComes: [
+        stores.test_no_job_of_a_paused_queue_is_claimed,
+        stores.test_no_job_with_limits_of_a_paused_queue_is_claimed_or_cancelled,
+        stores.test_a_limit_that_a_paused_queue_waits_for_is_free_for_others,
+        stores.test_nothing_of_a_paused_queue_is_held_ahead,
+        stores.test_what_runs_goes_on_and_is_settled,
+        stores.test_a_job_that_is_retried_in_a_paused_queue_waits,
+        stores.test_a_pause_holds_through_every_handle,
+    ],
+    ResumesInSilence: [stores.test_a_resumed_queue_wakes_workers],
+    RemembersWhoWasOutranked: [stores.test_a_lease_that_is_outranked_leaves_no_term],
+    LastOutcomeStands: [stores.test_the_outcome_is_said_afterwards_and_the_first_stands],
+    LooksForTheNameFirst: [stores.test_one_name_added_at_once_by_many_becomes_one_token],
 }
 
 BROKEN_LEASES: dict[type[MemoryLeases], Sequence[Case]] = {
@@ -201,7 +218,7 @@ def store_bench(store: Store) -> Bench:
     async def another() -> AsyncGenerator[Store]:
         yield store
 
-    traits = StoreTraits(another)
+    traits = StoreTraits(another, patience=0.5)
     return Bench(stores, {"store": store, "traits": traits, "change": Change.RETRY})
 
 

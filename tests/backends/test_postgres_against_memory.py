@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -13,10 +14,13 @@ from drumbeat.stores.memory import MemoryStore
 from drumbeat.stores.postgres import PostgresStore
 from servers import Postgres
 
+from .depth import PATIENCE, examples
 from .hand_clock import HandClock
 from .postgres_namespace import namespace_in
 from .postgres_wholeness import check_whole, empty
 from .test_sqlite_against_memory import Driver, steps
+
+pytestmark = pytest.mark.timeout(PATIENCE)
 
 
 async def compare(store: PostgresStore, steps: Sequence[object]) -> None:
@@ -32,7 +36,9 @@ def test_both_stores_answer_the_same(postgres: Postgres) -> None:
         store = PostgresStore(postgres.address, HandClock(), namespace)
         runner.run(store.open())
 
-        @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+        @settings(
+            max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+        )
         @given(st.lists(steps, min_size=5, max_size=30))
         def test(steps: Sequence[object]) -> None:
             empty(postgres.address, namespace)

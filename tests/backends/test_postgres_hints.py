@@ -8,8 +8,15 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from drumbeat.engine.runtime import SystemClock
+from drumbeat.model.job import JobSpec, Status
+from drumbeat.ports.store import Topic
 from drumbeat.postgres import listener
+from drumbeat.postgres.connecting import Connector, Limits
 from drumbeat.postgres.database import Database
+from drumbeat.postgres.hints import ANSWER, LATEST, PACE, Hints
+from drumbeat.postgres.pool import Pool
+from drumbeat.stores.postgres import PostgresStore
+from drumbeat.testing.clock import FakeClock
 from servers import Pgbouncer, Postgres
 
 from .postgres_namespace import kill_connections, namespace_in, until
@@ -119,6 +126,141 @@ class TestHints:
                 server.resume()
                 await woken.wait()
             await database.close()
+
+
+class TestTelling:
+    @pytest.fixture
+    async def store(self, postgres: Postgres, namespace: str) -> AsyncIterator[PostgresStore]:
+        store = PostgresStore(postgres.address, SystemClock(), namespace)
+        await store.open()
+        yield store
+        await store.close()
+
+    @pytest.fixture
+    async def woken(self, database: Database) -> asyncio.Event:
+        """Set whenever somebody tells of jobs, to a process that has heard of nothing so far."""
+        woken = asyncio.Event()
+        database.subscribe("jobs", woken.set)
+        async with asyncio.timeout(SOON):
+            await woken.wait()  # once when listening begins
+        woken.clear()
+        return woken
+
+    @pytest.fixture
+    def clock(self) -> FakeClock:
+        return FakeClock()
+
+    @pytest.fixture
+    async def hints(
+        self, database: Database, clock: FakeClock, woken: asyncio.Event
+    ) -> AsyncIterator[Hints]:
+        pool = Pool(Connector(database.address, Limits()), Limits(), SystemClock())
+        yield Hints(database.names.channels + "jobs", pool, clock)
+        await pool.close()
+
+    async def test_a_lone_job_is_told_of_by_its_own_commit(
+        self, postgres: Postgres, namespace: str, clock: FakeClock, woken: asyncio.Event
+    ) -> None:
+        store = PostgresStore(postgres.address, clock, namespace)  # whose alarms never ring
+        async with asyncio.timeout(SOON):
+            await store.jobs.insert([JobSpec("lone")])
+            await woken.wait()
+            await store.close()
+
+    async def test_who_looks_when_it_is_woken_sees_the_last_job_of_a_burst(
+        self, store: PostgresStore, woken: asyncio.Event
+    ) -> None:
+        """And is not woken for each of them."""
+        wakes, seen = 0, 0
+
+        async def look() -> None:
+            nonlocal wakes, seen
+            while seen < 60:
+                await woken.wait()
+                woken.clear()
+                wakes += 1
+                queues = await store.jobs.counts()
+                seen = sum(counts.get(Status.QUEUED, 0) for counts in queues.values())
+
+        async with asyncio.timeout(SOON), asyncio.TaskGroup() as group:
+            group.create_task(look())
+            for size in (1, 2, 3) * 10:
+                await store.jobs.insert([JobSpec("one of many")] * size)
+        assert wakes < 30
+
+    async def test_what_a_notification_came_too_early_for_is_told_later(
+        self, hints: Hints, clock: FakeClock, woken: asyncio.Event
+    ) -> None:
+        telling, quiet = hints.begin(), hints.begin()
+        assert telling is not None
+        assert quiet is None
+        hints.end(quiet)  # after the other began, so that one may have been heeded before
+        hints.end(telling)
+        async with asyncio.timeout(SOON):
+            await clock.advance(LATEST)
+            await woken.wait()
+
+    async def test_the_next_notification_tells_of_what_was_written_before_it(
+        self, hints: Hints, clock: FakeClock, woken: asyncio.Event
+    ) -> None:
+        hints.end(hints.begin())
+        hints.end(hints.begin())
+        await clock.advance(PACE)
+        telling = hints.begin()
+        assert telling is not None
+        hints.end(telling)
+        await clock.advance(10 * LATEST)
+        async with asyncio.timeout(SOON):
+            await hints.close()
+        assert not woken.is_set()
+
+    async def test_a_notification_under_way_is_waited_for(
+        self, hints: Hints, clock: FakeClock, woken: asyncio.Event
+    ) -> None:
+        hints.end(hints.begin())
+        hints.end(hints.begin())
+        await clock.advance(PACE)
+        telling = hints.begin()
+        await clock.advance(ANSWER - 2 * LATEST)
+        hints.end(telling)
+        await clock.advance(10 * ANSWER)
+        async with asyncio.timeout(SOON):
+            await hints.close()
+        assert not woken.is_set()
+
+    async def test_a_notification_that_failed_has_told_nobody(
+        self, hints: Hints, clock: FakeClock, woken: asyncio.Event
+    ) -> None:
+        hints.end(hints.begin())
+        hints.end(hints.begin())
+        await clock.advance(PACE)
+        assert hints.begin() is not None  # and its write fails
+        async with asyncio.timeout(SOON):
+            await clock.advance(ANSWER + LATEST)
+            await woken.wait()
+
+    async def test_what_is_untold_at_the_end_is_told(
+        self, store: PostgresStore, woken: asyncio.Event
+    ) -> None:
+        hints = store.database.hints(Topic.JOBS.value)
+        hints.end(hints.begin())
+        hints.end(None)
+        async with asyncio.timeout(SOON):
+            await store.close()
+            await woken.wait()
+
+    async def test_a_hint_that_cannot_be_sent_is_no_error(
+        self, postgres: Postgres, clock: FakeClock, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        caplog.set_level("DEBUG", "drumbeat.postgres")
+        with Postgres.start() as server:
+            database = Database(server.address, SystemClock())
+            pool = Pool(Connector(database.address, Limits()), Limits(), SystemClock())
+        hints = Hints("drumbeat:jobs", pool, clock)
+        hints.end(None)
+        async with asyncio.timeout(SOON):
+            await hints.close()
+        assert "a hint was lost" in caplog.text
 
 
 async def _notify(database: Database, channel: str) -> None:

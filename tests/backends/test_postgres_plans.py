@@ -13,7 +13,17 @@ import pytest
 
 from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.job import Change, JobFilter, JobSpec, Limit, Settlement, Wanted
+from drumbeat.model.job import (
+    FINAL,
+    UNFINISHED,
+    Change,
+    JobFilter,
+    JobSpec,
+    Limit,
+    Settlement,
+    Status,
+    Wanted,
+)
 from drumbeat.model.page import PageRequest
 from drumbeat.model.plan import Committed, Edit
 from drumbeat.postgres.connecting import Limits
@@ -55,11 +65,13 @@ INDEXES = {
     "jobs_pending": "(run_at, id) WHERE status = 'pending'",
     "jobs_running": "(node, id) WHERE status = 'running'",
     "jobs_by_key": "(dedupe_key, id) WHERE dedupe_key IS NOT NULL",
+    "jobs_tagged": "(id) WHERE tags IS NOT NULL",
 }
 """Made again once the rows are there, which is quicker. Checked against those of the migration."""
 FILL = """
 SET LOCAL maintenance_work_mem = '256MB';
-INSERT INTO {0}.lanes (queue, task) VALUES ('default', 'send'), ('default', 'other')
+INSERT INTO {0}.lanes (queue, task)
+VALUES ('default', 'send'), ('default', 'other'), ('default', 'old')
 ON CONFLICT DO NOTHING;
 INSERT INTO {0}.jobs (id, line, lane, rank, run_at, created_at, status, arguments)
 SELECT nextval('{0}.job_ids'), 1 + n % 2, 1 + n % 2, -(n % 3), timestamptz '2029-01-01'
@@ -70,10 +82,15 @@ INSERT INTO {0}.archive (
     id, lane, rank, run_at, created_at, finished_at, status, attempt, fence, cancel_requested,
     arguments
 )
-SELECT nextval('{0}.job_ids'), 1 + n % 2, 0, timestamptz '2029-01-01', timestamptz '2029-01-01',
+SELECT nextval('{0}.job_ids'),
+    CASE WHEN n < {2} / 10 THEN (SELECT id FROM {0}.lanes WHERE task = 'old') ELSE 1 + n % 2 END,
+    0, timestamptz '2029-01-01', timestamptz '2029-01-01',
     timestamptz '2029-01-01' + n * interval '1 second',
     CASE WHEN n % 1000 = 0 THEN 'failed' ELSE 'completed' END, 1, 1, false, '{{}}'
 FROM generate_series(1, {2}) AS n;
+INSERT INTO {0}.tallies (lane, pending, queued)
+SELECT lane, count(*) FILTER (WHERE status = 'pending'), count(*) FILTER (WHERE status = 'queued')
+FROM {0}.jobs GROUP BY lane;
 INSERT INTO {0}.ticks (schedule, tick_at, number, recorded_at, through, count)
 SELECT 'old', t, 0, t, t, 1 FROM generate_series(1, 50000) AS n,
     LATERAL (SELECT timestamptz '2029-01-01' + n * interval '1 minute') AS m (t);
@@ -260,11 +277,38 @@ async def test_readers_find_jobs_by_an_index(store: PostgresStore, plans: Plans)
     await store.jobs.attempts(JobId(1))
     await store.jobs.unknown_tasks(["default"], frozenset({"send"}), 10)
     plans.check()
-    for wish in (JobFilter(), JobFilter(task="send"), JobFilter(queue="default")):
-        await store.jobs.list(wish, PageRequest())
-        plans.check()
+    await store.queues.list()
     await store.retention.prune_jobs(timedelta(0), 100, after(0))
     plans.check()
+
+
+STATUSES = [frozenset[Status](), *(frozenset({status}) for status in Status), FINAL, UNFINISHED]
+LISTS = [
+    *(JobFilter(statuses) for statuses in STATUSES),
+    *(JobFilter(statuses, task="send") for statuses in STATUSES),
+    *(JobFilter(statuses, queue="default") for statuses in STATUSES),
+    *(JobFilter(frozenset({status}), task="old") for status in FINAL),
+    JobFilter(task="nobody's"),
+    JobFilter(tag="none"),
+    JobFilter(FINAL, tag="none", task="send"),
+    JobFilter(FINAL, schedule="none"),
+    JobFilter(frozenset({Status.FAILED}), schedule="none", queue="default"),
+    JobFilter(created_from=after(0)),
+    JobFilter(created_to=after(-(10**9))),
+    JobFilter(task="send", created_from=after(0), created_to=after(10)),
+]
+
+
+@pytest.mark.parametrize("wish", LISTS, ids=str)
+async def test_a_list_reads_a_few_pages_of_an_index_whatever_is_asked(
+    store: PostgresStore, plans: Plans, wish: JobFilter
+) -> None:
+    first = await store.jobs.list(wish, PageRequest())
+    plans.check()
+    if first.next is not None:
+        await store.jobs.list(wish, PageRequest(after=first.next))
+        await store.jobs.list(wish, PageRequest(after=f"job:{JOBS + 50}"))
+        plans.check()
 
 
 async def test_plans_that_were_made_on_empty_tables_serve_when_they_have_grown(

@@ -23,7 +23,7 @@ from .postgres_wholeness import check_whole
 
 
 def row(job_id: int, lane: int = 1, rank: int = 0) -> Record:
-    return cast(Record, (job_id, 1, 1, lane, rank, NOON))
+    return cast(Record, (job_id, 1, 1, lane, rank, NOON.timestamp()))
 
 
 def whole(effort: int, seconds: float = 0.02) -> Scan:

@@ -6,36 +6,46 @@ from __future__ import annotations
 import asyncio
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from drumbeat.model.audit import AuditEntry, AuditFilter, AuditNote
 from drumbeat.model.ids import JobId
 from drumbeat.model.job import (
     Attempt,
     Change,
+    Job,
     JobFilter,
     JobSpec,
     Limit,
     OnConflict,
     Rate,
     Settlement,
+    Status,
     Wanted,
 )
+from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.page import PageRequest
+from drumbeat.model.token import NewToken, Scope, TokenRecord
 from drumbeat.ports.store import Store
 from drumbeat.stores.memory import MemoryStore
 from drumbeat.stores.sqlite import SqliteStore
-from drumbeat.testing.conformance.builders import ANNE, after
+from drumbeat.testing.conformance.builders import ANNE, after, lease
 
+from .depth import PATIENCE, examples
 from .hand_clock import HandClock
 from .sqlite_wholeness import check_whole
 
+pytestmark = pytest.mark.timeout(PATIENCE)
+
 TASKS = ("a", "b", "c")
 QUEUES = ("x", "y")
+LONG_TAG = "blue" * 50
 USUAL = JobSpec("").dedupe_for
 
 specs = st.builds(
@@ -44,6 +54,8 @@ specs = st.builds(
     queue=st.sampled_from(QUEUES),
     priority=st.integers(0, 2),
     delay=st.sampled_from([timedelta(0)] * 4 + [timedelta(seconds=3)]),
+    tags=st.sampled_from([*[()] * 4, ("red",), ("red", LONG_TAG), (LONG_TAG + "r",)]),
+    schedule=st.sampled_from([None, None, "nightly"]),
     dedupe_key=st.sampled_from([None] * 5 + ["k", "l"]),
     dedupe_for=st.sampled_from([USUAL] * 4 + [timedelta(0), timedelta(seconds=4)]),
     limits=st.sampled_from(
@@ -104,6 +116,39 @@ class Prune:
     seconds: int
 
 
+@dataclass(frozen=True)
+class Pause:
+    queue: str
+
+
+@dataclass(frozen=True)
+class Resume:
+    queue: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Of the fence."""
+
+    token: int
+
+
+@dataclass(frozen=True)
+class Account:
+    """An entry of the audit log, and the outcome of an earlier one."""
+
+    actor: str
+    concluded: int
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A token is added and used, and another revoked."""
+
+    added: str
+    revoked: str
+
+
 changes = st.sampled_from(
     [
         *[Change.COMPLETE] * 4,
@@ -131,6 +176,30 @@ steps = st.one_of(
     st.builds(Reopen, st.integers(1, 12)),
     st.builds(Wait, st.integers(1, 3)),
     st.builds(Prune, st.integers(0, 5)),
+    st.builds(Pause, st.sampled_from(QUEUES)),
+    st.builds(Resume, st.sampled_from(QUEUES)),
+    st.builds(Claim, st.integers(1, 5)),
+    st.builds(Account, st.sampled_from("ab"), st.integers(0, 3)),
+    st.builds(Tokens, st.sampled_from("ab"), st.sampled_from(["a", "b", "1"])),
+)
+FILTERS = (
+    JobFilter(),
+    *(JobFilter(frozenset({status})) for status in Status),
+    JobFilter(frozenset({Status.COMPLETED, Status.QUEUED})),
+    JobFilter(task="a"),
+    JobFilter(frozenset({Status.COMPLETED}), task="a"),
+    JobFilter(frozenset({Status.CANCELLED}), queue="x"),
+    JobFilter(task="b", queue="y"),
+    JobFilter(tag="red"),
+    JobFilter(frozenset({Status.FAILED, Status.COMPLETED}), tag="red"),
+    JobFilter(tag="red", task="a", schedule="nightly"),
+    JobFilter(schedule="nightly"),
+    JobFilter(frozenset({Status.COMPLETED}), schedule="nightly"),
+    JobFilter(schedule="nightly", queue="x"),
+    JobFilter(created_from=after(3)),
+    JobFilter(created_to=after(3)),
+    JobFilter(task="a", created_from=after(1), created_to=after(4)),
+    JobFilter(tag=LONG_TAG),
 )
 
 
@@ -141,6 +210,9 @@ class Driver:
         self._store = store
         self._seconds = 0
         self._held: list[Attempt] = []
+        self._recorded: list[int] = []
+        self._first_token = ""
+        self._words = 0
 
     async def do(self, step: object) -> object:
         jobs, now = self._store.jobs, after(self._seconds)
@@ -158,7 +230,39 @@ class Driver:
                 return await jobs.promote(100, after(self._seconds))
             case Prune():
                 age = timedelta(seconds=step.seconds)
+                await self._store.retention.prune_audit(2 * age, 2, now)
                 return await self._store.retention.prune_jobs(age, 100, now)
+            case _:
+                return await self._operate(step)
+
+    async def _operate(self, step: object) -> object:
+        """What people do."""
+        store, now = self._store, after(self._seconds)
+        match step:
+            case Pause():
+                return await store.queues.pause(step.queue, f"at {self._seconds}", now)
+            case Resume():
+                return await store.queues.resume(step.queue)
+            case Claim():
+                return await store.fence.claim(lease(step.token), now)
+            case Account():
+                note = AuditNote(step.actor, "job.cancel", "7", details={"at": self._seconds})
+                entry = await store.audit.record(note, now)
+                self._recorded.append(entry.id)
+                for number in self._recorded[step.concluded : step.concluded + 1]:
+                    await store.audit.conclude(number, "done")
+                return entry.at, entry.note
+            case Tokens():
+                self._words += 1
+                new = NewToken(step.added, f"{self._words}", Scope.VIEWER, after(9))
+                added = await store.tokens.add(new, now)
+                if isinstance(added, TokenRecord):
+                    self._first_token = self._first_token or str(added.id)
+                revoked = self._first_token if step.revoked == "1" else step.revoked
+                await store.tokens.revoke(revoked, now)
+                if isinstance(added, TokenRecord):
+                    await store.tokens.used([added.id], now)
+                return isinstance(added, TokenRecord)
             case _:
                 raise AssertionError(step)
 
@@ -186,7 +290,26 @@ class Driver:
             await jobs.counts(),
             [await jobs.attempts(job.id) for job in page.items],
             sorted(each.job_id for each in await jobs.held(ANNE)),
+            [[job.id for job in await self._pages(wish)] for wish in FILTERS],
+            await self._store.queues.list(after(self._seconds)),
+            await self._store.fence.history(SCHEDULER, PageRequest()),
+            [replace(each, id=0) for each in await self._entries()],
+            [replace(each, id=0) for each in await self._store.tokens.list()],
         ]
+
+    async def _pages(self, wish: JobFilter) -> list[Job]:
+        """All pages, each so small that there are several."""
+        found: list[Job] = []
+        request = PageRequest(4)
+        while True:
+            page = await self._store.jobs.list(wish, request)
+            found += page.items
+            if page.next is None:
+                return found
+            request = PageRequest(4, page.next)
+
+    async def _entries(self) -> Sequence[AuditEntry]:
+        return (await self._store.audit.list(AuditFilter(actor="a"), PageRequest())).items
 
 
 async def compare(folder: Path, steps: Sequence[object]) -> None:
@@ -203,7 +326,7 @@ async def compare(folder: Path, steps: Sequence[object]) -> None:
     check_whole(folder / "drumbeat.db")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(steps, min_size=5, max_size=30))
 def test_both_stores_answer_the_same(steps: Sequence[object]) -> None:
     with tempfile.TemporaryDirectory() as folder:

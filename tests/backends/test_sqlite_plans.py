@@ -17,7 +17,10 @@ from drumbeat.stores.sqlite import sql
 from drumbeat.stores.sqlite.claims import ARMS
 from drumbeat.stores.sqlite.jobs import HELD_BY, JOBS_BY_ID, LOST
 
-SMALL = {"nodes", "counters", "coordinator_counters", "registry", "leases", "lanes"}
+SMALL = {
+    *("nodes", "counters", "coordinator_counters", "registry", "leases", "lanes"),
+    *("paused_queues", "forgotten_jobs", "tokens"),
+}
 """Tables that have few rows, whatever happens."""
 LOOKS_THROUGH = {
     "stale": {"queued"},  # asked once in a while, and only where another queue carries the tickets
@@ -25,6 +28,8 @@ LOOKS_THROUGH = {
     "counters": {"fronts", "openings"},  # asks whether there is a first row
     "forget_nodes": {"nodes"},
     "forget_paces": {"paces"},
+    "oldest": {"queued", "busy", "ranks"},  # reads the first row, then one for each line and rank
+    "newest": {"jobs"},  # reads the last row
 }
 
 
@@ -52,6 +57,7 @@ def scanned(plan: list[str]) -> set[str]:
 def every_statement() -> list[Statement]:
     files: list[Statements] = [
         *(sql.JOBS, sql.CLAIMS, sql.VIEWS, sql.SCHEDULES, sql.NODES, sql.RETENTION),
+        *(sql.QUEUES, sql.AUDIT, sql.TOKENS),
         *(leases.SQL, registry.SQL, configuration.SQL),
     ]
     return [statement for file in files for statement in file.all.values()]

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from drumbeat import Context, Drumbeat, Retry, Status
+from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import AttemptStarted, AttemptSuperseded, NodeDraining
 from drumbeat.model.job import Change, Settlement
 from drumbeat.testing.clock import FakeClock
@@ -88,6 +89,20 @@ async def test_a_run_that_was_given_up_goes_back_without_spending_its_attempt(
         done = await fleet.done(app, job, "1m")
         assert (done.status, done.attempt) == (Status.COMPLETED, 1)
         assert runs == [(1, 1), (1, 2)]
+
+
+async def test_a_store_that_takes_no_first_heartbeat_is_named_as_unavailable(
+    fleet: Fleet, clock: FakeClock
+) -> None:
+    app = fleet.app(heartbeat_every=5, node_lifetime=20)
+    beat = Fault(fleet.store.nodes, "beat").always("hang")
+    starting = asyncio.create_task(app.start())
+    await clock.advance(6)
+    with pytest.raises(Unavailable, match="did not take the heartbeat: no answer within 5 s"):
+        await starting
+    beat.heal()
+    await app.start()
+    await app.stop()
 
 
 async def test_one_lost_heartbeat_does_no_harm(fleet: Fleet, clock: FakeClock) -> None:

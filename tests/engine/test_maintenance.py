@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from drumbeat import Context, Drumbeat, Retry, Status, every
+from drumbeat.model.audit import AuditFilter, AuditNote
 from drumbeat.model.errors import UnknownJob
 from drumbeat.model.events import AttemptLost
 from drumbeat.model.job import Wanted
 from drumbeat.model.node import Beat, Node, Role
+from drumbeat.model.page import PageRequest
 from drumbeat.testing.runtime import FakeRuntime
 
 from .support import Fault, Fleet, Heard, SkewedClock, ledger
@@ -204,7 +206,7 @@ async def test_many_delayed_jobs_come_due_together(fleet: Fleet, app: Drumbeat) 
 
 
 async def test_finished_jobs_and_dead_nodes_are_forgotten_after_their_time(fleet: Fleet) -> None:
-    app = fleet.app(keep_jobs="1h", keep_ticks="30m", keep_nodes="1h")
+    app = fleet.app(keep_jobs="1h", keep_ticks="30m", keep_nodes="1h", keep_audit="1h")
     gone = fleet.app(instance_id="gone")
 
     @app.task(dedupe_for=0)
@@ -218,7 +220,9 @@ async def test_finished_jobs_and_dead_nodes_are_forgotten_after_their_time(fleet
     async with fleet.running(app):
         old = await fleet.done(app, await work.submit())
         waits = await work.options(delay=3 * 86400).submit()
+        await app.store.audit.record(AuditNote("anne", "queue.pause", "mail"))
         await fleet.clock.advance("50m")
+        assert len((await app.store.audit.list(AuditFilter(), PageRequest())).items) == 1
         assert (await app.jobs.get(old.id)).status is Status.COMPLETED
         assert len(await app.nodes()) == 2
         await fleet.clock.advance("20m")
@@ -228,6 +232,7 @@ async def test_finished_jobs_and_dead_nodes_are_forgotten_after_their_time(fleet
         assert (await app.jobs.get(waits.id)).status is Status.PENDING
         ages = [fleet.clock.now() - tick.tick_at for tick in await ledger(app, "ticking")]
         assert max(ages).total_seconds() <= 36 * 60
+        assert (await app.store.audit.list(AuditFilter(), PageRequest())).items == ()
 
 
 async def test_a_killed_elector_leaves_the_services_of_the_leader_to_end_by_themselves(

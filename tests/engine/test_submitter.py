@@ -10,7 +10,7 @@ import pytest
 
 from drumbeat import Drumbeat, Job, Unavailable
 from drumbeat.engine.bus import Bus
-from drumbeat.engine.submitter import LARGEST_BATCH, Submitter
+from drumbeat.engine.submitter import LARGEST_BATCH, WORTH_SHARING, Submitter
 from drumbeat.model.errors import NaiveDatetime
 from drumbeat.model.events import JobSubmitted
 from drumbeat.model.ids import JobId
@@ -66,6 +66,30 @@ async def test_a_batch_has_a_bound(insert: Fault, submitter: Submitter) -> None:
     jobs = await submit(submitter, *(JobSpec("work") for _ in range(2 * LARGEST_BATCH + 5)))
     assert all(isinstance(job, Job) for job in jobs)
     assert sizes(insert) == [LARGEST_BATCH, LARGEST_BATCH, 5]
+
+
+async def test_what_has_gathered_is_shared_out_among_the_writers_of_the_store(
+    fleet: Fleet, insert: Fault, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet.store, "writers", 2)
+    submitter = Submitter(fleet.store, MemoryQueue(clock), Bus(clock))
+    insert.hang(2)
+    callers = [asyncio.ensure_future(submitter.submit(JobSpec("work"))) for _ in range(101)]
+    for _ in range(3):
+        await clock.sleep(0)
+    assert sizes(insert) == [51, 50]
+    insert.heal()
+    await asyncio.gather(*callers)
+    assert sizes(insert) == [51, 50]
+
+
+async def test_a_few_jobs_are_written_together(
+    fleet: Fleet, insert: Fault, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fleet.store, "writers", 2)
+    submitter = Submitter(fleet.store, MemoryQueue(clock), Bus(clock))
+    await submit(submitter, *(JobSpec("work") for _ in range(WORTH_SHARING - 1)))
+    assert sizes(insert) == [WORTH_SHARING - 1]
 
 
 async def test_one_bad_spec_does_not_harm_the_others(

@@ -108,7 +108,10 @@ def test_parts_of_a_job_come_out_as_they_went_in() -> None:
     assert tags_from_text(tags_to_text(FULL.tags)) == FULL.tags
     for retry in (DEFAULT_RETRY, Retry.never(), FULL.retry):
         for timeout in (None, 0.1, 30):
-            assert options_from_text(options_to_text(retry, timeout)) == (retry, timeout)
+            for trace in (None, "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"):
+                text = options_to_text(retry, timeout, trace)
+                assert options_from_text(text) == (retry, timeout, trace)
+                assert ("trace" in text) == (trace is not None)
 
 
 def test_progress_comes_out_as_it_went_in() -> None:

@@ -36,8 +36,9 @@ TEMPLATE = JobSpec(
     limits=(OWN,),
     rate=Rate("r", 1, timedelta(seconds=1)),
     tags=("a",),
+    trace="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 )
-FILLED_IN = {"run_at", "delay", "schedule", "tick_at", "limits"}
+FILLED_IN = {"run_at", "delay", "schedule", "tick_at", "limits", "trace"}
 
 
 def schedule(policies: Policies) -> Schedule:
@@ -56,6 +57,7 @@ def test_all_of_the_template_travels_with_each_tick() -> None:
         if each.name not in FILLED_IN:
             assert _equal(job, TEMPLATE, each.name), each.name
     assert (job.schedule, job.tick_at, job.run_at, job.delay) == ("beat", NOON, NOON, timedelta(0))
+    assert job.trace is None, "nobody's request submitted it"
 
 
 def _equal(one: JobSpec, other: JobSpec, name: str) -> bool:

@@ -37,6 +37,8 @@ class Bus:
         self._backlog: deque[tuple[Event, Awaitable[None]]] = deque()
         self._signal = Signal(clock)
         self.dropped = 0
+        self.changes = 0
+        """How often somebody began or ceased to listen."""
 
     def on(
         self, kind: type[E], listener: Listener[E], when: Callable[[], bool] | None = None
@@ -52,7 +54,14 @@ class Bus:
         )
         subscription = (listener, when)
         listeners.append(subscription)
-        return lambda: listeners.remove(subscription) if subscription in listeners else None
+        self.changes += 1
+
+        def end() -> None:
+            if subscription in listeners:
+                listeners.remove(subscription)
+                self.changes += 1
+
+        return end
 
     def hears(self, kind: type[Event]) -> bool:
         """Whether anybody cares: lets hot paths leave out events that nobody would hear."""

@@ -44,11 +44,14 @@ class Executor:
                 args, kwargs = definition.codec.decode(run.attempt.spec.arguments)
                 if definition.takes_context:
                     args.insert(0, run.context)
-                call = partial(definition.handler, *args, **kwargs)
-                result: object = await (
-                    call() if definition.place is Place.LOOP else self._in_thread(run, call)
-                )
-                ending = NOTHING if result is None else self._returned(run, result)
+                if definition.place is Place.LOOP:
+                    result: object = await definition.handler(*args, **kwargs)
+                else:
+                    call = partial(definition.handler, *args, **kwargs)
+                    result = await self._in_thread(run, call)
+                if result is None:
+                    return NOTHING
+                ending = self._returned(run, result)
         except asyncio.CancelledError as error:
             # Nobody asked for it, so it is an error like any other: `Cancel` is how to mean it.
             return run.interruption or Raised(_told(error))

@@ -16,7 +16,7 @@ from drumbeat.engine.run import CANCEL_GRACE
 from drumbeat.engine.service import Service
 from drumbeat.engine.slots import Slots
 from drumbeat.model.ending import GivenBack, Stopped
-from drumbeat.model.errors import ConfigurationError
+from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.model.node import Beat, Node, Pulse
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import NodeStore, Topic
@@ -71,6 +71,9 @@ class Keeper(Service):
         try:
             async with within(self._runtime.clock, self._heartbeats.every):
                 pulse = await self._nodes.beat(self._beat())
+        except TimeoutError as error:
+            self._give_up_in_time()
+            raise Unavailable(f"the store did not take the heartbeat: {error}") from error
         except Exception:
             self._give_up_in_time()
             raise

@@ -17,11 +17,14 @@ BATCH = 1_000
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """Who works, on which queues, and how long to sleep at most without a hint."""
+    """Who works, on which queues, and what to expect of the store."""
 
     node: NodeId
     queues: tuple[str, ...]
     poll: float | None = 1.0
+    """Seconds to sleep at most without a hint."""
+    writers: int = 1
+    """How many writes the store can work on at once."""
 
 
 class Listener(Service):

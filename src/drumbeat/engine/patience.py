@@ -44,4 +44,4 @@ async def within(clock: Clock, seconds: float) -> AsyncGenerator[None]:
         if expired:
             task.uncancel()
     if timed_out:
-        raise TimeoutError(f"no answer within {seconds:g} s")
+        raise TimeoutError(f"no answer within {max(0.0, round(seconds, 2)):g} s")

@@ -15,11 +15,12 @@ BATCH = 1_000
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """How long finished jobs, ledger rows and dead nodes are kept."""
+    """How long finished jobs, ledger rows, dead nodes and audit entries are kept."""
 
     jobs: timedelta = timedelta(days=7)
     ticks: timedelta = timedelta(days=90)
     nodes: timedelta = timedelta(days=1)
+    audit: timedelta = timedelta(days=365)
     every: float = 300.0
 
 
@@ -41,5 +42,6 @@ class Pruner(Service):
             await self._retention.prune_jobs(self._settings.jobs, BATCH),
             await self._retention.prune_ticks(self._settings.ticks, BATCH),
             await self._retention.prune_nodes(self._settings.nodes, BATCH),
+            await self._retention.prune_audit(self._settings.audit, BATCH),
         )
         return 0.0 if max(pruned) == BATCH else self._settings.every

@@ -70,10 +70,10 @@ class SharedTicker(Ticker):
         if self._mark is None:
             self._term.resign(OVERTAKEN)
 
-    async def _commit(self, plans: Sequence[Plan]) -> list[Plan]:
+    async def _commit(self, plans: Sequence[Plan]) -> list[Plan] | None:
         if not await self._take(max(made.cursor for made in plans)):
             self._term.resign(OVERTAKEN)
-            return []
+            return None
         return await super()._commit([made for made in plans if await self._is_ours(made)])
 
     async def _take(self, through: datetime) -> bool:

@@ -46,11 +46,14 @@ class Slots:
         self._registry = registry
         self._executor = executor
         self._runtime = runtime
+        self._clock = runtime.clock
         self._bus = bus
         self._buffer = Buffer(runtime.clock, self._hand_back)
         self._idle: list[asyncio.Future[None]] = []
         self._waking = False
         self._ending = False
+        self._heard = (-1, False, False)
+        """Whether anybody hears of starts and of completions, as of that change on the bus."""
         self._busy = 0
         self._half = 0
         self._watched = False
@@ -58,7 +61,7 @@ class Slots:
         self._spent = 0.0
         self._sweep: Alarm | None = None
         self._sweep_at = float("inf")
-        self.runs: dict[Hold, Run] = {}
+        self._runs: dict[Run, None] = {}
         self.settled: list[Settlement] = []
         """Endings that the store does not know yet."""
         self.settled_since = 0.0
@@ -86,9 +89,14 @@ class Slots:
         return self._buffer.count
 
     @property
+    def runs(self) -> dict[Hold, Run]:
+        """The attempts under way, by their holds."""
+        return {run.attempt.hold: run for run in self._runs}
+
+    @property
     def idle(self) -> bool:
         """Whether nothing runs and nothing waits to run."""
-        return not self.runs and not self._buffer.count
+        return not self._runs and not self._buffer.count
 
     @property
     def unended(self) -> tuple[Hold, ...]:
@@ -107,6 +115,7 @@ class Slots:
 
     def give(self, attempts: Iterable[Attempt]) -> None:
         """Start these as soon as there is a slot."""
+        self._listen()
         self._buffer.put(attempts)
         self._half = self._buffer.count // 2
         self._watched = False
@@ -153,7 +162,7 @@ class Slots:
             finally:
                 # Tells the cancellation of a slot, which follows, from one of a handler's own.
                 self._ending = True
-                for run in self.runs.values():
+                for run in self._runs:
                     run.interruption = run.interruption or GivenBack("the node is stopping")
 
     async def _serve(self) -> None:
@@ -171,7 +180,8 @@ class Slots:
                 self.on_change()
             self._busy += 1
             try:
-                run = await self._perform(attempt, slot)
+                run = Run(attempt, self._registry.get(attempt.spec.task), self._clock, self.epoch)
+                await self._perform(run, slot)
                 lingered = run.left_behind is not None or slot.cancelling() > 0
                 if lingered:
                     await self._linger(run, slot)
@@ -187,25 +197,26 @@ class Slots:
             if turn == TURN:
                 turn = 0
                 # Another that is waking goes on in its place; else it does so itself.
-                await (self._wait() if self._waking else self._runtime.clock.sleep(0))
+                await (self._wait() if self._waking else self._clock.sleep(0))
 
-    async def _perform(self, attempt: Attempt, slot: asyncio.Task[Any]) -> Run:
-        run = Run(attempt, self._registry.get(attempt.spec.task), self._runtime.clock, self.epoch)
+    async def _perform(self, run: Run, slot: asyncio.Task[Any]) -> None:
+        attempt = run.attempt
         run.begin(slot)
-        self.runs[attempt.hold] = run
+        self._runs[run] = None
         if run.deadline is not None:
             self._sweep_by(run.deadline)
-        if self._bus.hears(AttemptStarted):
+        if self._heard[0] != self._bus.changes:
+            self._listen()
+        if self._heard[1]:
             self._bus.emit(AttemptStarted(attempt, self.epoch()))
         try:
             ending = await self._executor.execute(run)
         finally:
-            del self.runs[attempt.hold]
-        seconds = self._runtime.clock.elapsed() - run.started_at
+            del self._runs[run]
+        seconds = self._clock.elapsed() - run.started_at
         self._ended += 1
         self._spent += seconds
         self._settle(attempt, ending, seconds)
-        return run
 
     async def _linger(self, run: Run, slot: asyncio.Task[Any]) -> None:
         """Make the slot fit for the next attempt."""
@@ -221,7 +232,7 @@ class Slots:
             while slot.uncancel():
                 pass
             with suppress(asyncio.CancelledError):  # one that the handler did not wait for
-                await self._runtime.clock.sleep(0)
+                await self._clock.sleep(0)
         if self._ending:
             raise asyncio.CancelledError
 
@@ -231,8 +242,16 @@ class Slots:
         self._keep(settled)
         if settled.change is not Change.COMPLETE:
             self._bus.emit(AttemptEnded(attempt, ending, settled, seconds))
-        elif self._bus.hears(AttemptCompleted):
+            return
+        if self._heard[0] != self._bus.changes:
+            self._listen()
+        if self._heard[2]:
             self._bus.emit(AttemptCompleted(attempt, seconds))
+
+    def _listen(self) -> None:
+        """Ask who hears, once for many attempts: asking for each costs more than telling nobody."""
+        bus = self._bus
+        self._heard = (bus.changes, bus.hears(AttemptStarted), bus.hears(AttemptCompleted))
 
     def _hand_back(self, attempt: Attempt) -> None:
         """An attempt waited too long. It never began, so nobody is told that it ended."""
@@ -241,10 +260,10 @@ class Slots:
     def _keep(self, settled: Settlement) -> None:
         self.settled.append(settled)
         if len(self.settled) == 1:  # whoever is woken by the first finds the others too
-            self.settled_since = self._runtime.clock.elapsed()
+            self.settled_since = self._clock.elapsed()
             if not self._watched:
                 self.on_change()
-        if not self.runs:
+        if not self._runs:
             self.ended.set()
 
     async def _wait(self) -> None:
@@ -270,14 +289,14 @@ class Slots:
         if self._sweep is not None:
             self._sweep.cancel()
         self._sweep_at = deadline
-        wait = deadline - self._runtime.clock.elapsed()
-        self._sweep = self._runtime.clock.call_later(max(0.0, wait), self._sweep_overdue)
+        wait = deadline - self._clock.elapsed()
+        self._sweep = self._clock.call_later(max(0.0, wait), self._sweep_overdue)
 
     def _sweep_overdue(self) -> None:
         self._sweep_at, self._sweep = float("inf"), None
-        now = self._runtime.clock.elapsed()
+        now = self._clock.elapsed()
         upcoming = float("inf")
-        for run in tuple(self.runs.values()):
+        for run in tuple(self._runs):
             deadline = run.deadline
             if deadline is None:
                 continue

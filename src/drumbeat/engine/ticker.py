@@ -3,10 +3,14 @@
 Read what is due, decide purely, write once. The store judges the time, the plan is a pure function
 of what was read, and the commit happens as a whole at our epoch or not at all. Nothing is kept in
 memory between two passes but when to wake.
+
+Much may be due at once: it is committed in portions, one after the other, and while the store
+writes one the next is planned.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -27,13 +31,16 @@ WIDEST_SKEW = timedelta(seconds=5)
 AGAIN = timedelta(milliseconds=100)
 """When to look again at what is due by one clock only, or was changed meanwhile."""
 FAILED_AGAIN = timedelta(seconds=5)
+PORTION = 500
+"""Schedules whose plans are committed together."""
 
 
 @dataclass(frozen=True, slots=True)
 class TickerSettings:
     """How much at once, and how long to sleep at most."""
 
-    batch: int = 500
+    batch: int = 2_000
+    """Schedules that are read at a time."""
     poll: float | None = 1.0
     """Seconds after which to look even without a hint. None: the store's hints are enough."""
 
@@ -86,13 +93,41 @@ class Ticker(Service):
             return None
         # The earlier of two clocks: one that runs ahead can then not fire anything early.
         now = min(local, due.as_of)
-        plans = [made for schedule in due.schedules if (made := self._plan(schedule, now))]
-        if plans:
-            if not self._term.may_act():
-                return None
-            plans = await self._commit(plans)
-        pause = self._pause(due, plans, now)
+        committed = await self._plan_and_commit(due.schedules, now)
+        if committed is None:
+            return None
+        pause = self._pause(due, committed, now)
         return pause and max(0.0, pause - (self._runtime.clock.elapsed() - read_at))
+
+    async def _plan_and_commit(
+        self, schedules: Sequence[DueSchedule], now: datetime
+    ) -> Sequence[Plan] | None:
+        """Portion by portion; return what was written. None: the term may not act any more."""
+        committed: list[Plan] = []
+        writing: asyncio.Task[list[Plan] | None] | None = None
+        try:
+            for first in range(0, len(schedules), PORTION):
+                portion = schedules[first : first + PORTION]
+                plans = [made for schedule in portion if (made := self._plan(schedule, now))]
+                if writing is not None:
+                    written, writing = await writing, None
+                    if written is None:
+                        return None
+                    committed += written
+                if not plans:
+                    continue
+                if not self._term.may_act():
+                    return None
+                if first + PORTION >= len(schedules):  # nothing is left to plan meanwhile
+                    written = await self._commit(plans)
+                    return None if written is None else committed + written
+                writing = asyncio.create_task(self._commit(plans), name="drumbeat-commit")
+                await self._runtime.clock.sleep(0)  # let it be sent before the next is planned
+        finally:
+            if writing is not None and not writing.done():
+                writing.cancel()
+                await asyncio.wait([writing])
+        return committed
 
     def _plan(self, schedule: DueSchedule, now: datetime) -> Plan | None:
         try:
@@ -104,13 +139,13 @@ class Ticker(Service):
             return None  # due by the store's clock, not yet by ours
         return made
 
-    async def _commit(self, plans: Sequence[Plan]) -> list[Plan]:
-        """Write the plans; return those that were written."""
+    async def _commit(self, plans: Sequence[Plan]) -> list[Plan] | None:
+        """Write the plans; return those that were written. None: the term is given up."""
         try:
             verdicts = await self._schedules.commit(plans, self._term.epoch)
         except StaleEpoch as error:
             self._term.resign(str(error))
-            return []
+            return None
         committed: list[Plan] = []
         for made, verdict in zip(plans, verdicts, strict=True):
             match verdict:

@@ -3,7 +3,9 @@
 Settling the last batch and claiming the next is one step in the store. There is no batch size:
 whatever has ended by the time the store is free goes along, and a lone job waits for nobody. While
 the store is asked, the slots go on with what waits for them. As long as they have plenty, the store
-is left alone until half of it has started, or until an ending has gone untold for a moment.
+is left alone until half of it has started, or until an ending has gone untold for a moment. While
+they work through a backlog, a store that can do two things at once is told of endings by the
+`Teller`, and this only claims.
 
 How much may wait for the slots, `rules.prefetching` decides.
 """
@@ -19,16 +21,15 @@ from drumbeat.engine.registry import Registry
 from drumbeat.engine.run import CANCEL_GRACE
 from drumbeat.engine.service import Service
 from drumbeat.engine.slots import Slots
+from drumbeat.engine.teller import LINGER, Teller
 from drumbeat.model.ending import GivenBack
-from drumbeat.model.events import AttemptSuperseded, JobConflicted, JobSettled, TaskUnknown
+from drumbeat.model.events import JobConflicted, TaskUnknown
 from drumbeat.model.job import (
     LEADER_QUEUE,
     Attempt,
     Change,
     Hold,
-    Settled,
     Settlement,
-    Superseded,
     Taken,
     Wanted,
 )
@@ -39,8 +40,6 @@ from drumbeat.rules.prefetching import Answer, Ask, after, allowance_at_start, a
 
 TEND_EVERY = 30.0
 AGAIN = 0.05
-LINGER = 0.005
-"""Seconds that an ending goes untold at most while the slots have plenty to do."""
 NOTHING = Ask(0)
 OUT_OF_TOUCH_PAUSE = 1.0
 OLD_ANSWER = "by the time the claim was heard of, another node may have the job"
@@ -71,13 +70,12 @@ class Worker(Service):
         self._stopped_because = ""
         self._tend_at = 0.0
         self._unknown: frozenset[str] = frozenset()
-        self._unsure: set[Hold] = set()
-        """Holds that were settled perhaps: refusing them now may only mean that they were."""
         self.leads: Callable[[], bool] = lambda: False
         """Whether this node may take the leader's own jobs."""
         self.in_touch: Callable[[], bool] = lambda: True
         """Whether the store hears this node's heartbeats: it gives a silent node's jobs away."""
         self._listener = Listener(settings, queue, self.wake, runtime, bus)
+        self._teller = Teller(jobs, slots, runtime, bus)
         slots.on_change = self.wake
 
     @property
@@ -90,6 +88,7 @@ class Worker(Service):
         async with asyncio.TaskGroup() as group:
             group.create_task(self._slots.run(), name="drumbeat-slots")
             group.create_task(self._listener.run(), name="drumbeat-tickets")
+            group.create_task(self._teller.run(), name="drumbeat-teller")
             await super().run()
 
     async def once(self) -> float | None:
@@ -99,9 +98,9 @@ class Worker(Service):
             pause = self._linger()
             if pause > 0:
                 return pause
-        settled, self._slots.settled = self._slots.settled, []
         in_touch = self.in_touch()
-        ask = self._ask() if self._taking and in_touch else NOTHING
+        ask = self._ask() if self._taking and in_touch and self._queues() else NOTHING
+        settled = [] if self._are_told_of_beside(ask) else self._teller.take_up()
         if not settled and not ask.total:
             if self._slots.waiting:
                 return self._linger()
@@ -109,11 +108,8 @@ class Worker(Service):
         try:
             taken = await self._take(ask, settled)
         except BaseException:
-            # Perhaps it was done and perhaps not. Settling again is harmless, since a hold that
-            # was settled is over; claims that we did not hear of are found by tending.
-            self._slots.settled[:0] = settled
-            self._unsure.update(settlement.hold for settlement in settled)
-            self._tend_at = 0.0
+            self._teller.put_back(settled)
+            self._tend_at = 0.0  # which finds claims that we did not hear of
             raise
         self._tell(settled, taken)
         self._hand_over(ask, taken)
@@ -145,7 +141,7 @@ class Worker(Service):
     async def flush(self) -> None:
         """Tell the store of every ending that it does not know yet, and keep no claim."""
         while self._slots.settled:
-            settled, self._slots.settled = self._slots.settled, []
+            settled = self._teller.take_up()
             self._tell(settled, await self._take(NOTHING, settled))
         await self._give_back_but(frozenset())
 
@@ -155,9 +151,15 @@ class Worker(Service):
         Hints that come meanwhile are not forgotten: the store is looked at in any case.
         """
         self._slots.tell_when_low()
-        if not self._slots.settled:
-            return LINGER
-        return LINGER - (self._runtime.clock.elapsed() - self._slots.settled_since)
+        return LINGER if self._teller.beside else self._teller.until_due()
+
+    def _are_told_of_beside(self, ask: Ask) -> bool:
+        """Whether the endings are the teller's: while there is a backlog that goes quickly."""
+        teller, before = self._teller, self._teller.beside
+        teller.beside = self._settings.writers > 1 and ask.total > 0 and self._allowance.ahead > 0
+        if teller.beside and not before:
+            teller.wake()
+        return teller.beside
 
     def _ask(self) -> Ask:
         slots = self._slots
@@ -174,25 +176,16 @@ class Worker(Service):
         elif not self.in_touch():  # the answer lay around while this node slept
             slots.give_back_waiting(OLD_ANSWER)
 
-    async def _take(self, ask: Ask, settled: Sequence[Settlement]) -> Taken:
+    def _queues(self) -> tuple[str, ...]:
         queues = self._settings.queues
-        if self.leads():
-            queues = (*queues, LEADER_QUEUE)
-        wanted = Wanted(queues, self._registry.names, ask.limit, ask.ahead)
+        return (*queues, LEADER_QUEUE) if self.leads() else queues
+
+    async def _take(self, ask: Ask, settled: Sequence[Settlement]) -> Taken:
+        wanted = Wanted(self._queues(), self._registry.runnable, ask.limit, ask.ahead)
         return await self._jobs.take(wanted, self._settings.node, settled)
 
     def _tell(self, settled: Sequence[Settlement], taken: Taken) -> None:
-        hears = self._bus.hears(JobSettled)
-        for settlement, verdict in zip(settled, taken.verdicts, strict=True):
-            match verdict:
-                case Settled():
-                    if hears:
-                        self._bus.emit(JobSettled(settlement, verdict.status))
-                case Superseded():
-                    if verdict.hold not in self._unsure:
-                        self._bus.emit(AttemptSuperseded(verdict.hold))
-        if self._unsure:
-            self._unsure.difference_update(verdict.hold for verdict in taken.verdicts)
+        self._teller.heard(settled, taken.verdicts)
         for job_id in taken.cancelled:
             self._bus.emit(JobConflicted(job_id))
 
@@ -214,7 +207,8 @@ class Worker(Service):
         now = self._runtime.clock.elapsed()
         if now < self._tend_at:
             return
-        await self._give_back_but(frozenset(self._slots.holds))
+        told = (settlement.hold for settlement in self._teller.under_way)
+        await self._give_back_but(frozenset((*self._slots.holds, *told)))
         await self._report_unknown_tasks()
         self._tend_at = now + TEND_EVERY
 
@@ -230,7 +224,7 @@ class Worker(Service):
 
     async def _report_unknown_tasks(self) -> None:
         unknown = frozenset(
-            await self._jobs.unknown_tasks(self._settings.queues, self._registry.names, 20)
+            await self._jobs.unknown_tasks(self._settings.queues, self._registry.runnable, 20)
         )
         for task in sorted(unknown - self._unknown):
             self._bus.emit(TaskUnknown(task))

@@ -52,7 +52,11 @@ def schedule_to_text(schedule: Schedule) -> str:
 
 def schedule_from_text(text: str) -> Schedule:
     """The definition that was written."""
-    data: Json = json.loads(text)
+    return schedule_from_json(json.loads(text))
+
+
+def schedule_from_json(data: Json) -> Schedule:
+    """The same, from text that was decoded before."""
     return Schedule(
         data["name"],
         _trigger_from_json(data["trigger"]),
@@ -80,6 +84,7 @@ def job_to_json(spec: JobSpec) -> dict[str, object]:
         limits=[_limit_to_json(limit) for limit in spec.limits],
         rate=None if spec.rate is None else _rate_to_json(spec.rate),
         tags=list(spec.tags),
+        trace=spec.trace,
     )
 
 
@@ -102,6 +107,7 @@ def job_from_json(data: Json) -> JobSpec:
         tuple(_limit_from_json(limit) for limit in data["limits"]),
         None if rate is None else _rate_from_json(rate),
         tuple(data["tags"]),
+        data.get("trace"),
     )
 
 
@@ -135,15 +141,18 @@ def rate_from_text(text: str) -> Rate | None:
     return _rate_from_json(json.loads(text)) if text else None
 
 
-def options_to_text(retry: Retry, timeout: float | None) -> str:
-    """The options that all jobs of a task tend to share."""
-    return _text({"retry": retry_to_json(retry), "timeout": timeout})
+def options_to_text(retry: Retry, timeout: float | None, trace: str | None = None) -> str:
+    """The options that all jobs of a task tend to share, and the trace of one, if it has one."""
+    options: dict[str, object] = {"retry": retry_to_json(retry), "timeout": timeout}
+    if trace is not None:
+        options["trace"] = trace
+    return _text(options)
 
 
-def options_from_text(text: str) -> tuple[Retry, float | None]:
-    """The options that were written."""
+def options_from_text(text: str) -> tuple[Retry, float | None, str | None]:
+    """The options that were written: retry, time-out, trace."""
     data: Json = json.loads(text)
-    return retry_from_json(data["retry"]), data["timeout"]
+    return retry_from_json(data["retry"]), data["timeout"], data.get("trace")
 
 
 def tags_to_text(tags: Sequence[str]) -> str:

@@ -120,6 +120,8 @@ class JobSpec:
     limits: tuple[Limit, ...] = ()
     rate: Rate | None = None
     tags: tuple[str, ...] = ()
+    trace: str | None = None
+    """The W3C `traceparent` of the span that submitted it, if tracing was on."""
 
 
 @dataclass(frozen=True, slots=True)

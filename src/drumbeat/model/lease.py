@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from drumbeat.model.ids import NodeId
 
 SCHEDULER = "scheduler"
 """The election whose leader fires ticks."""
+TERMS_KEPT = 1_000
+"""How many terms of an election the store remembers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,18 @@ class FenceRow:
     domain: str
     token: int
     holder: NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class TermRecord:
+    """A term that became an epoch, as the store remembers it."""
+
+    election: str
+    epoch: int
+    node: NodeId
+    domain: str
+    token: int
+    since: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from drumbeat.model.job import (
     TooLate,
     Wanted,
 )
-from drumbeat.model.lease import Epoch, FenceRow, Lease, Outranked
+from drumbeat.model.lease import Epoch, FenceRow, Lease, Outranked, TermRecord
 from drumbeat.model.node import Beat, NodeRecord, Pulse
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.plan import (
@@ -50,7 +50,10 @@ from drumbeat.model.plan import (
     Written,
 )
 from drumbeat.model.schedule import Due, Found, StoredSchedule
+from drumbeat.ports.audit import AuditLog
 from drumbeat.ports.joining import Joining
+from drumbeat.ports.queues import QueueStore
+from drumbeat.ports.tokens import TokenStore
 
 At: TypeAlias = datetime | None
 
@@ -157,6 +160,9 @@ class JobStore(Protocol):
         `wanted.ahead` asks for more than `wanted.limit`, in the same order, to be held and not
         started at once. A job with limits or a rate is never claimed so: holding it would keep its
         key from others. Where such a job would be next, the claim ends.
+
+        Jobs of a queue that is paused are not claimed, nor cancelled for their limit: to a claim
+        they are not there.
         """
         ...
 
@@ -237,8 +243,8 @@ class NodeStore(Protocol):
 class Fence(Protocol):
     """The last word on who may write as a leader."""
 
-    async def claim(self, lease: Lease) -> Epoch | Outranked:
-        """Turn a lease into an epoch.
+    async def claim(self, lease: Lease, at: At = None) -> Epoch | Outranked:
+        """Turn a lease into an epoch, and keep the term in the history, in the same step.
 
         The store keeps, for each election, the highest token that it has seen of each domain. A
         token above it (any, of a domain never seen before) raises it, takes the fence over and
@@ -251,12 +257,19 @@ class Fence(Protocol):
         """Who holds the fence of an election."""
         ...
 
+    async def history(self, election: str, page: PageRequest) -> Page[TermRecord]:
+        """The terms of an election that became epochs, latest first, at most the last thousand."""
+        ...
+
 
 class Retention(Protocol):
     """Forgetting, in bounded steps."""
 
     async def prune_jobs(self, older_than: timedelta, limit: int, at: At = None) -> int:
-        """Forget jobs that ended so long ago, and whose dedupe key stands for nothing any more."""
+        """Forget jobs that ended so long ago, and whose dedupe key stands for nothing any more.
+
+        How many of each queue ended how is remembered, in the same step: `QueueRecord.totals`.
+        """
         ...
 
     async def prune_ticks(self, older_than: timedelta, limit: int, at: At = None) -> int:
@@ -265,6 +278,10 @@ class Retention(Protocol):
 
     async def prune_nodes(self, older_than: timedelta, limit: int, at: At = None) -> int:
         """Forget nodes whose heartbeat ended so long ago."""
+        ...
+
+    async def prune_audit(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        """Forget entries of the audit log of that age, the oldest first."""
         ...
 
 
@@ -328,4 +345,19 @@ class Store(Protocol):
     @property
     def retention(self) -> Retention:
         """Forgetting."""
+        ...
+
+    @property
+    def queues(self) -> QueueStore:
+        """Queues, and which are paused."""
+        ...
+
+    @property
+    def audit(self) -> AuditLog:
+        """Who changed what."""
+        ...
+
+    @property
+    def tokens(self) -> TokenStore:
+        """Who may use the HTTP API."""
         ...

@@ -13,6 +13,7 @@ from drumbeat.ports.clock import Clock
 from drumbeat.postgres.address import check_namespace, parse_address
 from drumbeat.postgres.client import Connection, Record
 from drumbeat.postgres.connecting import Connector, Limits
+from drumbeat.postgres.hints import Hints
 from drumbeat.postgres.listener import Listener
 from drumbeat.postgres.pool import CLOSING, Pool
 from drumbeat.postgres.schema import Schema
@@ -32,10 +33,13 @@ class _Branch:
     def __init__(self, connector: Connector, limits: Limits, clock: Clock) -> None:
         self.pool = Pool(connector, limits, clock)
         self.listener = Listener(connector, clock)
+        self.hints: dict[str, Hints] = {}
         self.opening = asyncio.Lock()
 
     async def close(self) -> None:
         await self.listener.close()
+        for hints in self.hints.values():
+            await hints.close()
         await self.pool.close()
 
 
@@ -144,6 +148,15 @@ class Database:
         connection that was lost. The call that is returned ends it.
         """
         return self._branch().listener.subscribe(self.names.channels + channel, wake)
+
+    def hints(self, channel: str) -> Hints:
+        """Whether a write should notify the channel by itself, on the running loop."""
+        branch = self._branch()
+        hints = branch.hints.get(channel)
+        if hints is None:
+            hints = Hints(self.names.channels + channel, branch.pool, self._clock)
+            branch.hints[channel] = hints
+        return hints
 
     @asynccontextmanager
     async def _borrowed(self) -> AsyncGenerator[Connection]:

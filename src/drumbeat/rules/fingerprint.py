@@ -13,6 +13,8 @@ from drumbeat.model.schedule import Schedule
 
 MICROSECOND = timedelta(microseconds=1)
 BYTES = 16
+OF_ONE_CALL = frozenset({"trace"})
+"""What tells of a single submission, and is no part of a definition."""
 
 
 def fingerprint(schedule: Schedule) -> str:
@@ -47,6 +49,10 @@ def _plain(value: object) -> object:
         case tuple():
             return [_plain(item) for item in cast("tuple[object, ...]", value)]
         case _ if is_dataclass(value):
-            return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+            return {
+                field.name: _plain(getattr(value, field.name))
+                for field in fields(value)
+                if field.name not in OF_ONE_CALL
+            }
         case _:
             raise TypeError(f"a definition cannot hold {value!r}")

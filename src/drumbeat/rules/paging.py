@@ -22,6 +22,16 @@ def place_after(page: PageRequest, kind: str) -> str | None:
     return key
 
 
+def number_after(page: PageRequest, kind: str) -> int | None:
+    """The number after which the page begins, in a list by falling number; None: at the start."""
+    after = place_after(page, kind)
+    if after is None:
+        return None
+    if not (after.isascii() and after.isdecimal()):
+        raise no_place(page)
+    return int(after)
+
+
 def place(kind: str, key: object) -> str:
     """The word for a place in a list of some kind."""
     return f"{kind}:{key}"

@@ -38,6 +38,7 @@ from drumbeat.model.ids import JobId
 from drumbeat.model.plan import Fire, Plan, SkipReason
 from drumbeat.model.policy import Overlap
 from drumbeat.model.schedule import DueSchedule, Previous, Schedule, StoredSchedule
+from drumbeat.model.swift import swift
 from drumbeat.rules.completion import due_after_completion, interval_after_completion
 from drumbeat.rules.firing import job_of
 from drumbeat.rules.jitter import jitter
@@ -47,6 +48,9 @@ from drumbeat.rules.ticks import DueTicks, due_ticks, has_run_out, next_tick
 from drumbeat.rules.verdicts import Verdict, open_places, skips
 
 __all__ = ["next_tick", "plan"]
+
+new_plan = swift(Plan)
+new_fire = swift(Fire)
 
 
 def plan(due: DueSchedule, now: datetime) -> Plan:
@@ -68,7 +72,7 @@ def _account(due: DueTicks, previous: Previous | None) -> Plan:
     verdicts = _until_run_out(stored, overlapped(policy, previous, in_time))
     fires = tuple([_fire(schedule, due.ticks[place]) for place in open_places(verdicts)])
     over = has_run_out(schedule, stored.runs + len(fires))
-    return Plan(
+    return new_plan(
         stored,
         cursor=due.now if over else due.cursor,
         next_tick=None if over else due.next_tick,
@@ -110,7 +114,7 @@ def _until_run_out(stored: StoredSchedule, verdicts: Sequence[Verdict]) -> Seque
 
 def _fire(schedule: Schedule, tick: datetime) -> Fire:
     run_at = tick + jitter(schedule.name, tick, schedule.policies.jitter)
-    return Fire(tick, job_of(schedule, tick, run_at))
+    return new_fire(tick, job_of(schedule, tick, run_at))
 
 
 def _replaced(policy: Overlap, previous: Previous | None) -> tuple[JobId, ...]:

@@ -22,6 +22,7 @@ from drumbeat.rules.error_text import bounded
 
 new_settlement = swift(Settlement)
 
+NO_DELAY = timedelta(0)
 LONGEST_DELAY = timedelta(days=3650)
 """A longer wait is cut to this: it must stay an instant that a calendar knows."""
 MOST_DOUBLINGS = 1000
@@ -51,7 +52,7 @@ def settlement(attempt: Attempt, ending: Ending, chance: float) -> Settlement:
     hold = attempt.hold
     match ending:
         case Returned(result):
-            return new_settlement(hold, Change.COMPLETE, result=result)
+            return new_settlement(hold, Change.COMPLETE, NO_DELAY, result)
         case Raised(error, final=True):
             return _fail(attempt, error)
         case Raised(error):

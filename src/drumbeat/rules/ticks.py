@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from itertools import islice, takewhile
 
 from drumbeat.model.schedule import Schedule, StoredSchedule
+from drumbeat.model.swift import swift
 
 MICROSECOND = timedelta(microseconds=1)
 WALK_BEYOND_CAP = 10_000
@@ -41,6 +42,9 @@ class DueTicks:
         return sum(1 for _ in islice(to_fire, at_most))
 
 
+new_due_ticks = swift(DueTicks)
+
+
 def due_ticks(stored: StoredSchedule, now: datetime) -> DueTicks:
     """The ticks from the stored next one up to now: all, or as many as one plan may hold."""
     schedule = stored.schedule
@@ -49,10 +53,10 @@ def due_ticks(stored: StoredSchedule, now: datetime) -> DueTicks:
     tick = stored.next_tick
     while tick is not None and tick <= now:
         if len(ticks) == most:
-            return DueTicks(stored, ticks, now, cursor=ticks[-1], next_tick=tick)
+            return new_due_ticks(stored, ticks, now, cursor=ticks[-1], next_tick=tick)
         ticks.append(tick)
         tick = next_tick(schedule, tick)
-    return DueTicks(stored, ticks, now, cursor=now, next_tick=tick)
+    return new_due_ticks(stored, ticks, now, cursor=now, next_tick=tick)
 
 
 def next_tick(schedule: Schedule, after: datetime, runs: int = 0) -> datetime | None:

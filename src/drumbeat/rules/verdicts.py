@@ -30,6 +30,8 @@ def withhold(places: Sequence[int], reason: SkipReason, verdicts: list[Verdict])
 
 def skips(ticks: Sequence[datetime], verdicts: Sequence[Verdict]) -> tuple[Skip, ...]:
     """The ticks that do not fire; those that follow each other for one reason as one run."""
+    if verdicts.count(None) == len(verdicts):
+        return ()  # as nearly always
     runs: list[Skip] = []
     place = 0
     for reason, run in groupby(verdicts):

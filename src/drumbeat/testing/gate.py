@@ -186,6 +186,9 @@ class NodeStore:
         self.fence = behind(gate, shared.fence)
         self.schedules = behind(gate, shared.schedules)
         self.retention = behind(gate, shared.retention)
+        self.queues = behind(gate, shared.queues)
+        self.audit = behind(gate, shared.audit)
+        self.tokens = behind(gate, shared.tokens)
 
     async def open(self) -> None:
         """Nothing to make ready."""

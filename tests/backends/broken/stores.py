@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import TypeAlias
 
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.job import (
@@ -17,21 +20,37 @@ from drumbeat.model.job import (
     Taken,
     Wanted,
 )
-from drumbeat.model.lease import Epoch, Lease
+from drumbeat.model.lease import Epoch, Lease, Outranked, TermRecord
 from drumbeat.model.plan import Committed, Plan, Raced
+from drumbeat.model.queue import PausedQueue
 from drumbeat.model.schedule import StoredSchedule
+from drumbeat.model.token import NameTaken, NewToken, TokenRecord
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
 from drumbeat.stores.memory import MemoryStore
+from drumbeat.stores.memory.audit import MemoryAudit
 from drumbeat.stores.memory.fence import MemoryFence
 from drumbeat.stores.memory.jobs import MemoryJobs
 from drumbeat.stores.memory.ledger import Signature
 from drumbeat.stores.memory.nodes import MemoryNodes
+from drumbeat.stores.memory.queues import MemoryQueues
 from drumbeat.stores.memory.record import JobRecord
+from drumbeat.stores.memory.retention import Kept, MemoryRetention
 from drumbeat.stores.memory.roster import Roster
 from drumbeat.stores.memory.schedules import MemorySchedules, advanced
 from drumbeat.stores.memory.table import JobTable
+from drumbeat.stores.memory.tokens import MemoryTokens
 from drumbeat.testing.conformance.builders import let_others_run
+
+StorePart: TypeAlias = type[
+    JobTable
+    | MemoryJobs
+    | MemorySchedules
+    | MemoryFence
+    | MemoryQueues
+    | MemoryAudit
+    | MemoryTokens
+]
 
 
 class SettleByIdOnly(JobTable):
@@ -40,6 +59,14 @@ class SettleByIdOnly(JobTable):
     def holder(self, hold: Hold) -> JobRecord | None:
         record = self.records.get(hold.job_id)
         return record if record is not None and record.status is Status.RUNNING else None
+
+
+class ForgetsTotals(JobTable):
+    """Counts what pruning removes for nobody: totals go down."""
+
+    def forget(self, record: JobRecord) -> None:
+        super().forget(record)
+        self.forgotten.clear()
 
 
 class FenceByAttempt(JobTable):
@@ -85,6 +112,34 @@ class ClaimWithoutCompareAndSet(MemoryJobs):
         with self._step:
             attempts = [self._table.start(record, by, now) for record in queued]
         return Taken(tuple(attempts), tuple(verdicts))
+
+
+class LooksForPausesFirst(MemoryJobs):
+    """Reads which queues are paused, and claims by that a moment later."""
+
+    async def take(
+        self, wanted: Wanted, by: NodeId, settled: Sequence[Settlement] = (), at: At = None
+    ) -> Taken:
+        paused = {**self._table.paused}
+        await let_others_run()
+        known, self._table.paused = self._table.paused, paused
+        try:
+            return await super().take(wanted, by, settled, at)
+        finally:
+            self._table.paused = known
+
+
+class PausesOnlyWhatComes(MemoryJobs):
+    """Claims what was queued before the pause."""
+
+    async def take(
+        self, wanted: Wanted, by: NodeId, settled: Sequence[Settlement] = (), at: At = None
+    ) -> Taken:
+        known, self._table.paused = self._table.paused, {}
+        try:
+            return await super().take(wanted, by, settled, at)
+        finally:
+            self._table.paused = known
 
 
 class HoldsWhatHasLimits(MemoryJobs):
@@ -181,6 +236,53 @@ class FenceForgetsDomains(MemoryFence):
         return row is None or row.domain != lease.domain or lease.token > row.token
 
 
+class RemembersWhoWasOutranked(MemoryFence):
+    """Writes the history before it looks at the token."""
+
+    async def claim(self, lease: Lease, at: At = None) -> Epoch | Outranked:
+        with self._step as step:
+            row, now = self._rows.get(lease.name), step.now(at)
+            number = row.epoch + 1 if row else 1
+            term = TermRecord(lease.name, number, lease.holder, lease.domain, lease.token, now)
+            terms = self._terms.setdefault(lease.name, deque())
+            if not self.outranks(lease):
+                terms.append(term)
+        return await super().claim(lease, at)
+
+
+class ResumesInSilence(MemoryQueues):
+    """Tells nobody that a queue goes on."""
+
+    async def resume(self, name: str) -> PausedQueue | None:
+        with self._step:
+            return self._table.paused.pop(name, None)
+
+
+class LastOutcomeStands(MemoryAudit):
+    """Lets whoever comes later rewrite what came of a change."""
+
+    async def conclude(self, entry_id: int, outcome: str) -> None:
+        with self._step:
+            entry = self._entries.get(entry_id)
+            if entry is not None:
+                self._entries[entry_id] = replace(entry, outcome=outcome)
+
+
+class LooksForTheNameFirst(MemoryTokens):
+    """Looks for the name first, and adds afterwards."""
+
+    async def add(self, token: NewToken, at: At = None) -> TokenRecord | NameTaken:
+        taken = any(each.name == token.name and not each.revoked_at for each in await self.list())
+        await let_others_run()
+        if taken:
+            return NameTaken(token.name)
+        with self._step as step:
+            number, now = next(self._ids), step.now(at)
+            record = TokenRecord(number, token.name, token.digest, token.scope, now)
+            self._records[number] = record
+            return record
+
+
 class BrokenStore(MemoryStore):
     """A memory store with other parts."""
 
@@ -200,13 +302,28 @@ class BrokenStore(MemoryStore):
         self.fence = fence(self._step)
         roster = Roster(self._hints)
         self.schedules = schedules(self._step, self._table, self.fence, roster)
+        self.queues = MemoryQueues(self._step, self._table, self._hints)
+        kept = Kept(self._table, self.schedules.ledger, self.nodes, self.audit)
+        self.retention = MemoryRetention(self._step, kept)
 
 
-def store_with(
-    part: type[JobTable | MemoryJobs | MemorySchedules | MemoryFence],
-    clock: Clock,
-) -> MemoryStore:
+class StoreWithOtherPapers(MemoryStore):
+    """A memory store with another part of those that only people use."""
+
+    def __init__(self, clock: Clock, part: type[MemoryQueues | MemoryAudit | MemoryTokens]) -> None:
+        super().__init__(clock)
+        if issubclass(part, MemoryQueues):
+            self.queues = part(self._step, self._table, self._hints)
+        elif issubclass(part, MemoryAudit):
+            self.audit = part(self._step)
+        else:
+            self.tokens = part(self._step)
+
+
+def store_with(part: StorePart, clock: Clock) -> MemoryStore:
     """A memory store with one part in the place of the right one."""
+    if issubclass(part, MemoryQueues | MemoryAudit | MemoryTokens):
+        return StoreWithOtherPapers(clock, part)
     if issubclass(part, JobTable):
         return BrokenStore(clock, table=part)
     if issubclass(part, MemoryJobs):

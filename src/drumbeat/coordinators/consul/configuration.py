@@ -33,9 +33,8 @@ class ConsulConfiguration:
 
     async def put(self, key: str, value: bytes) -> Entry:
         """Write whatever was there."""
-        flags = self._random.getrandbits(FLAG_BITS)  # an equal write would not raise the revision
         done = await self._client.transact_once(
-            put(self._keyspace.configuration(key), value, flags)
+            put(self._keyspace.configuration(key), value, self._flags())
         )
         assert not isinstance(done, Objected), "nothing speaks against a plain write"
         (found,) = done
@@ -46,7 +45,7 @@ class ConsulConfiguration:
         place = self._keyspace.configuration(key)
         if value is None:
             return await self._delete(key, revision)
-        done = await self._client.transact_once(swap(place, value, revision))
+        done = await self._client.transact_once(swap(place, value, revision, self._flags()))
         if isinstance(done, Objected):
             return None
         (found,) = done
@@ -71,6 +70,10 @@ class ConsulConfiguration:
                 ),
             )
         )
+
+    def _flags(self) -> int:
+        """New ones for each write: Consul would let an equal one pass and keep the revision."""
+        return self._random.getrandbits(FLAG_BITS)
 
     async def _delete(self, key: str, revision: int) -> Entry | None:
         place = self._keyspace.configuration(key)

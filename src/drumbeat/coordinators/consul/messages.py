@@ -66,9 +66,9 @@ def put(key: str, value: bytes, flags: int = 0) -> Operation:
     return {"KV": {"Verb": "set", "Key": key, "Value": value, "Flags": flags}}
 
 
-def swap(key: str, value: bytes, index: int) -> Operation:
-    """Write a key that is still at the index; 0: that does not exist."""
-    return {"KV": {"Verb": "cas", "Key": key, "Value": value, "Index": index}}
+def swap(key: str, value: bytes, index: int, flags: int = 0) -> Operation:
+    """Write a key that is still at the index; 0: that does not exist. Left alone as by `put`."""
+    return {"KV": {"Verb": "cas", "Key": key, "Value": value, "Index": index, "Flags": flags}}
 
 
 def lock(key: str, value: bytes, session: str) -> Operation:

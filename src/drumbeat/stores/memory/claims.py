@@ -55,6 +55,8 @@ class Claim:
     def _lanes(self, wanted: Wanted) -> list[Lane]:
         tasks = wanted.tasks
         lanes = [lane for lane in self._table.lanes.within(wanted.queues) if lane.task in tasks]
+        if paused := self._table.paused:
+            lanes = [lane for lane in lanes if lane.queue not in paused]
         for lane in lanes:
             if lane.openings:
                 self._table.admission.reopen(lane, self._now)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import TypeAlias
 
 from drumbeat.model.errors import StaleEpoch
 from drumbeat.model.ids import NodeId
-from drumbeat.model.lease import Epoch, FenceRow, Lease, Outranked
+from drumbeat.model.lease import TERMS_KEPT, Epoch, FenceRow, Lease, Outranked, TermRecord
+from drumbeat.model.page import Page, PageRequest
+from drumbeat.ports.store import At
+from drumbeat.rules.paging import cut, number_after, place
 from drumbeat.stores.memory.step import Step
 
 EpochOf: TypeAlias = Callable[[int, Lease], int]
@@ -32,10 +36,13 @@ class MemoryFence:
         self._epoch_of = epoch_of
         self._rows: dict[str, FenceRow] = {}
         self._highest: dict[tuple[str, str], int] = {}
+        self._terms: dict[str, deque[TermRecord]] = {}
+        """The terms of each election, oldest first."""
 
-    async def claim(self, lease: Lease) -> Epoch | Outranked:
-        """Turn a lease into an epoch."""
-        with self._step:
+    async def claim(self, lease: Lease, at: At = None) -> Epoch | Outranked:
+        """Turn a lease into an epoch, and keep the term in the history."""
+        with self._step as step:
+            now = step.now(at)
             row = self._rows.get(lease.name)
             epoch = row.epoch if row else 0
             if not self.outranks(lease):
@@ -45,12 +52,25 @@ class MemoryFence:
             self._rows[lease.name] = FenceRow(
                 lease.name, number, lease.domain, lease.token, lease.holder
             )
+            terms = self._terms.setdefault(lease.name, deque(maxlen=TERMS_KEPT))
+            terms.append(
+                TermRecord(lease.name, number, lease.holder, lease.domain, lease.token, now)
+            )
             return Epoch(lease.name, number)
 
     async def read(self, election: str) -> FenceRow | None:
         """Who holds the fence of an election."""
         with self._step:
             return self._rows.get(election)
+
+    async def history(self, election: str, page: PageRequest) -> Page[TermRecord]:
+        """The terms of an election, latest first."""
+        before = number_after(page, "term")
+        with self._step:
+            latest_first = reversed(self._terms.get(election, ()))
+            matching = (term for term in latest_first if before is None or term.epoch < before)
+            terms, more = cut(matching, page.size)
+            return Page(terms, place("term", terms[-1].epoch) if more else None)
 
     def outranks(self, lease: Lease) -> bool:
         """Whether the lease's token is above every one that was seen of its domain."""

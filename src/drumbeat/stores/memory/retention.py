@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from drumbeat.ports.store import At
+from drumbeat.stores.memory.audit import MemoryAudit
 from drumbeat.stores.memory.dedupe import stands
 from drumbeat.stores.memory.ledger import Ledger
 from drumbeat.stores.memory.nodes import MemoryNodes
@@ -12,14 +14,25 @@ from drumbeat.stores.memory.step import Step
 from drumbeat.stores.memory.table import JobTable
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What grows with time, and so has to be forgotten some day."""
+
+    table: JobTable
+    ledger: Ledger
+    nodes: MemoryNodes
+    audit: MemoryAudit
+
+
 class MemoryRetention:
     """Forgetting, in bounded steps."""
 
-    def __init__(self, step: Step, table: JobTable, ledger: Ledger, nodes: MemoryNodes) -> None:
+    def __init__(self, step: Step, kept: Kept) -> None:
         self._step = step
-        self._table = table
-        self._ledger = ledger
-        self._nodes = nodes
+        self._table = kept.table
+        self._ledger = kept.ledger
+        self._nodes = kept.nodes
+        self._audit = kept.audit
 
     async def prune_jobs(self, older_than: timedelta, limit: int, at: At = None) -> int:
         """Forget jobs that ended so long ago, and whose dedupe key stands for nothing any more."""
@@ -38,6 +51,11 @@ class MemoryRetention:
         """Forget nodes whose heartbeat ended so long ago."""
         with self._step as step:
             return self._nodes.prune(step.now(at) - older_than, limit)
+
+    async def prune_audit(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        """Forget entries of the audit log of that age, the oldest first."""
+        with self._step as step:
+            return self._audit.prune(step.now(at) - older_than, limit)
 
     def _release_keys(self, now: datetime) -> None:
         """Line up, by their end, those whose dedupe key stands for nothing any more."""

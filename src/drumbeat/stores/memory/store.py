@@ -7,15 +7,18 @@ from datetime import datetime
 
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Topic
+from drumbeat.stores.memory.audit import MemoryAudit
 from drumbeat.stores.memory.fence import EpochOf, MemoryFence, next_epoch
 from drumbeat.stores.memory.hints import Hints
 from drumbeat.stores.memory.jobs import MemoryJobs
 from drumbeat.stores.memory.nodes import MemoryNodes
-from drumbeat.stores.memory.retention import MemoryRetention
+from drumbeat.stores.memory.queues import MemoryQueues
+from drumbeat.stores.memory.retention import Kept, MemoryRetention
 from drumbeat.stores.memory.roster import Roster
 from drumbeat.stores.memory.schedules import MemorySchedules
 from drumbeat.stores.memory.step import Step
 from drumbeat.stores.memory.table import JobTable
+from drumbeat.stores.memory.tokens import MemoryTokens
 
 
 class MemoryStore:
@@ -37,7 +40,12 @@ class MemoryStore:
         self.jobs = MemoryJobs(self._step, self._table, self.nodes)
         self.fence = MemoryFence(self._step, epoch_of)
         self.schedules = MemorySchedules(self._step, self._table, self.fence, Roster(self._hints))
-        self.retention = MemoryRetention(self._step, self._table, self.schedules.ledger, self.nodes)
+        self.queues = MemoryQueues(self._step, self._table, self._hints)
+        self.audit = MemoryAudit(self._step)
+        self.tokens = MemoryTokens(self._step)
+        self.retention = MemoryRetention(
+            self._step, Kept(self._table, self.schedules.ledger, self.nodes, self.audit)
+        )
 
     async def open(self) -> None:
         """Nothing to make ready."""

@@ -24,6 +24,7 @@ from drumbeat.model.job import (
     Status,
     Ticket,
 )
+from drumbeat.model.queue import PausedQueue
 from drumbeat.ports.store import Topic
 from drumbeat.rules.statuses import SETTLING, UNCOUNTED, after, settled, waiting
 from drumbeat.stores.memory.admission import Admission
@@ -55,6 +56,10 @@ class JobTable:
         """Finished jobs by their end, but for those of the next line."""
         self.guarding: Line[Retirement] = Line()
         """Finished jobs with a dedupe key, by the end of its time."""
+        self.paused: dict[str, PausedQueue] = {}
+        """Queues whose jobs are not claimed."""
+        self.forgotten: dict[str, dict[Status, int]] = {}
+        """By queue: how many jobs ended how that are not kept any more."""
         self._appointments: Line[Appointment] = Line()
         self._queued: dict[JobId, datetime] = {}
         """The queued jobs, in the order in which they were queued, and when that was."""
@@ -150,6 +155,8 @@ class JobTable:
     def forget(self, record: JobRecord) -> None:
         """Remove a finished job for good."""
         del self.records[record.id]
+        forgotten = self.forgotten.setdefault(record.lane.queue, {})
+        forgotten[record.status] = forgotten.get(record.status, 0) + 1
         record.lane.tally[record.status] -= 1
         self.dedupe.discard(record)
         self.lanes.discard_if_empty(record.lane)
@@ -180,6 +187,16 @@ class JobTable:
                 break
             tickets.append(Ticket(job_id, self.records[job_id].spec.queue))
         return tickets
+
+    def oldest_queued(self) -> dict[str, datetime]:
+        """By queue: the earliest `run_at` among its queued jobs."""
+        oldest: dict[str, datetime] = {}
+        for job_id in self._queued:
+            record = self.records[job_id]
+            queue, run_at = record.lane.queue, record.run_at
+            if queue not in oldest or run_at < oldest[queue]:
+                oldest[queue] = run_at
+        return oldest
 
     def held_by(self, node: NodeId) -> dict[JobId, JobRecord]:
         """The running jobs of a node."""

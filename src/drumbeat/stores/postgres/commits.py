@@ -42,15 +42,15 @@ class Plans:
         ]
         return [
             [plan.name for plan in plans],
-            [plan.before.version for plan in plans],
-            [plan.before.cursor for plan in plans],
-            [plan.cursor for plan in plans],
-            [plan.next_tick for plan in plans],
-            [plan.assumes_unfinished for plan in plans],
+            _once([plan.before.version for plan in plans]),
+            _once([plan.before.cursor for plan in plans]),
+            _once([plan.cursor for plan in plans]),
+            _once([plan.next_tick for plan in plans]),
+            _once([plan.assumes_unfinished for plan in plans]),
             self._rounds(),
             self._owners,
-            [fire.tick_at for fire in self._fires],
-            *Specs([fire.job for fire in self._fires]).arrays,
+            _once([fire.tick_at for fire in self._fires]),
+            *map(_once, Specs([fire.job for fire in self._fires]).arrays),
             *skip_arrays(
                 (number, skip) for number, plan in enumerate(plans, start=1) for skip in plan.skips
             ),
@@ -79,6 +79,13 @@ class Plans:
             rounds.append(counts.get(plan.name, 0))
             counts[plan.name] = rounds[-1] + 1
         return rounds if len(counts) < len(rounds) else None
+
+
+def _once(values: list[Any] | None) -> list[Any] | None:
+    """One value for all, where all are the same: each that is sent takes its time."""
+    if values and values.count(values[0]) == len(values):
+        return values[:1]
+    return values
 
 
 class Edits:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from drumbeat.model.document import schedule_from_text, schedule_to_text
+from drumbeat.model.document import schedule_to_text
 from drumbeat.model.ids import JobId
 from drumbeat.model.job import Status
 from drumbeat.model.schedule import DueSchedule, Origin, Previous, Schedule, StoredSchedule
 from drumbeat.model.swift import swift
+from drumbeat.stores.definitions import schedule_of
 from drumbeat.stores.postgres.texts import name, readable
 
 MOST = 100_000
@@ -77,7 +78,7 @@ def due_of(row: tuple[Any, ...]) -> DueSchedule:
 
 
 def _schedule(definition: str) -> Schedule:
-    return _keep(definition, schedule_from_text(definition))
+    return _keep(definition, schedule_of(definition))
 
 
 def _keep(definition: str, schedule: Schedule) -> Schedule:

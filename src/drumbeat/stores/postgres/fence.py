@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from drumbeat.model.ids import NodeId
-from drumbeat.model.lease import Epoch, FenceRow, Lease, Outranked
+from drumbeat.model.lease import TERMS_KEPT, Epoch, FenceRow, Lease, Outranked, TermRecord
+from drumbeat.model.page import Page, PageRequest
+from drumbeat.ports.store import At
 from drumbeat.postgres.database import Database
+from drumbeat.rules.paging import number_after, place
+from drumbeat.stores.postgres.filtering import LARGEST_ID
+from drumbeat.stores.postgres.instants import checked
 from drumbeat.stores.postgres.sql import NODES
 
 
@@ -15,10 +20,16 @@ class PostgresFence:
         self._database = database
         self._sql = NODES.of(database.names)
 
-    async def claim(self, lease: Lease) -> Epoch | Outranked:
-        """Turn a lease into an epoch."""
+    async def claim(self, lease: Lease, at: At = None) -> Epoch | Outranked:
+        """Turn a lease into an epoch, and keep the term in the history."""
         ((claimed, number),) = await self._database.fetch(
-            self._sql.claim_fence, lease.name, lease.domain, lease.token, lease.holder
+            self._sql.claim_fence,
+            lease.name,
+            lease.domain,
+            lease.token,
+            lease.holder,
+            TERMS_KEPT,
+            checked(at),
         )
         return Epoch(lease.name, number) if claimed else Outranked(lease.name, number)
 
@@ -29,3 +40,14 @@ class PostgresFence:
             return None
         epoch, domain, token, holder = row
         return FenceRow(election, epoch, domain, token, NodeId(holder))
+
+    async def history(self, election: str, page: PageRequest) -> Page[TermRecord]:
+        """The terms of an election, latest first."""
+        before = number_after(page, "term")
+        last = LARGEST_ID if before is None else min(before, LARGEST_ID)
+        rows = await self._database.fetch(self._sql.terms, election, last, page.size + 1)
+        terms = tuple(
+            TermRecord(name, epoch, NodeId(node), domain, token, since)
+            for name, epoch, node, domain, token, since in rows[: page.size]
+        )
+        return Page(terms, place("term", terms[-1].epoch) if len(rows) > page.size else None)

@@ -1,70 +1,147 @@
-"""Filtering: which jobs a list shows, as SQL made of fixed parts and parameters only."""
+"""Filtering: which jobs a list shows, as SQL made of fixed parts and parameters only.
+
+A list is found by numbers first: each part of the question that an index answers in the order of
+the list (an arm) gives the numbers of one page, and the largest of them all are the page. So the
+effort is that of a few pages, however many jobs there are and whatever the server knows of them.
+
+Which arms there are follows from the filter: by tag, else by schedule, else by lane; for each of
+them and for each status, finished jobs stand in an index by their number. An arm says `lane = ANY
+(ARRAY[...])`, of one lane, and orders by it: so only the index that is meant has its order, and the
+primary key, which might have to look through everything, is not in question. What else the filter
+says is looked up for each job on the way. Unfinished jobs, which are few as a rule, are read newest
+first; what the tallies know to be nowhere is not looked for.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Collection, Sequence
 
 from drumbeat.model.instant import aware
-from drumbeat.model.job import FINAL, UNFINISHED, JobFilter
+from drumbeat.model.job import FINAL, UNFINISHED, JobFilter, Status
 from drumbeat.model.page import PageRequest
 from drumbeat.postgres.statements import Bound
-from drumbeat.rules.paging import no_place, place_after
+from drumbeat.rules.paging import number_after
 
-_LANES = "lane = ANY (ARRAY(SELECT l.id FROM {schema}.lanes AS l WHERE l.{column} = {value}))"
 LARGEST_ID = 2**63 - 1
+TAG_KEPT = 100
+"""How much of a tag the index of tags has."""
+BETWEEN = ("id < (SELECT high FROM bounds)", "id > (SELECT low FROM bounds)")
 
 
 class Filter:
     """One page of a list of jobs, newest first; one job too many is asked for."""
 
-    def __init__(self, wanted: JobFilter, page: PageRequest, schema: str) -> None:
+    def __init__(self, wanted: JobFilter, page: PageRequest, lists: Bound) -> None:
         self.values: list[object] = []
-        self._schema = schema
         self._wanted = wanted
+        self._lists = lists
         self._size = page.size + 1
-        self._parts: list[str] = []
-        after = place_after(page, "job")
-        if after is not None:
-            if not after.isdecimal() or int(after) > LARGEST_ID:
-                raise no_place(page)
-            self._add("id < {}", int(after))
-        if wanted.statuses:
-            self._add("status = ANY ({})", [status.value for status in sorted(wanted.statuses)])
-        for column, value in (("task", wanted.task), ("queue", wanted.queue)):
-            if value is not None:
-                self._add_lanes(column, value)
-        if wanted.schedule is not None:
-            self._add("schedule = {}", wanted.schedule)
-        if wanted.tag is not None:
-            self._add("tags @> ARRAY[{}::text]", wanted.tag)
-        self._between(wanted.created_from, wanted.created_to)
+        self._times: list[str] = []
+        self._high, self._low = [f"{LARGEST_ID}"], f"{-LARGEST_ID}::bigint"
+        before = number_after(page, "job")
+        if before is not None:
+            self._high.append(f"{self._value(min(before, LARGEST_ID))}::bigint")
+        self._between()
+        self._lanes = self._lanes_of(wanted.task, wanted.queue)
+        self._schedule = None if wanted.schedule is None else self._value(wanted.schedule)
+        self._tag = None if wanted.tag is None else self._value(wanted.tag)
 
     def text(self, sql: Bound) -> str:
         """The whole statement: of the hot table and the archive, as far as they may have some."""
-        statuses = self._wanted.statuses
-        condition = " AND ".join(self._parts) or "TRUE"
-        tail = f" WHERE {condition} ORDER BY id DESC LIMIT {self._size:d}"
+        statuses = self._wanted.statuses or frozenset(Status)
+        waiting, ended = statuses & UNFINISHED, statuses & FINAL
         parts: list[str] = []
-        if not statuses or statuses & UNFINISHED:
-            parts.append(f"({sql.unfinished}{tail})")
-        if not statuses or statuses & FINAL:
-            parts.append(f"({sql.finished}{tail})")
-        if len(parts) == 1:
-            return parts[0]
-        return f"{' UNION ALL '.join(parts)} ORDER BY id DESC LIMIT {self._size:d}"
-
-    def _between(self, start: datetime | None, end: datetime | None) -> None:
-        if start is not None:
-            self._add("created_at >= {}", aware("created_from", start))
-        if end is not None:
-            self._add("created_at < {}", aware("created_to", end))
-
-    def _add(self, part: str, value: object) -> None:
-        self.values.append(value)
-        self._parts.append(part.format(f"${len(self.values)}"))
-
-    def _add_lanes(self, column: str, value: str) -> None:
-        self.values.append(value)
-        self._parts.append(
-            _LANES.format(schema=self._schema, column=column, value=f"${len(self.values)}")
+        if waiting:
+            parts.append(f"{sql.unfinished} WHERE id = ANY (ARRAY({self._waiting(waiting)}))")
+        if ended:
+            numbers = self._largest(self._arms(ended))
+            parts.append(f"{sql.finished} WHERE id = ANY (ARRAY({numbers}))")
+        return self._lists.page.format(
+            high=", ".join(self._high),
+            low=self._low,
+            parts=" UNION ALL ".join(parts),
+            size=self._size,
         )
+
+    def _between(self) -> None:
+        """Between which times and so, about, between which numbers jobs are wanted."""
+        start, end = self._wanted.created_from, self._wanted.created_to
+        if start is not None:
+            mark = self._value(aware("created_from", start))
+            self._times.append(f"created_at >= {mark}")
+            self._low = self._lists.created_before.format(moment=mark)
+        if end is not None:
+            mark = self._value(aware("created_to", end))
+            self._times.append(f"created_at < {mark}")
+            self._high.append(self._lists.created_after.format(moment=mark))
+
+    def _lanes_of(self, task: str | None, queue: str | None) -> str | None:
+        parts = [
+            f"{column} = {self._value(value)}"
+            for column, value in (("task", task), ("queue", queue))
+            if value is not None
+        ]
+        return self._lists.lanes.format(fits=" AND ".join(parts)) if parts else None
+
+    def _waiting(self, statuses: frozenset[Status]) -> str:
+        """The numbers of unfinished jobs."""
+        lists, size = self._lists, self._size
+        in_lanes = [] if self._lanes is None else [_one_of(self._lanes)]
+        fits = [*BETWEEN, *self._times, *in_lanes]
+        if statuses != UNFINISHED:
+            stands = ", ".join(f"'{status}'" for status in sorted(statuses))
+            fits.append(f"status IN ({stands})")
+        if self._schedule is not None:
+            fits.append(f"schedule = {self._schedule}")
+        if self._tag is not None:
+            fits.append(f"tags @> ARRAY[{self._tag}::text]")
+        counted = " + ".join(sorted(statuses))
+        fits.append(lists.are_waiting.format(counted=counted, fits=_all(in_lanes)))
+        if statuses == frozenset({Status.RUNNING}):
+            return self._largest([lists.running.format(fits=_all(fits))])
+        return lists.waiting.format(fits=_all(fits), size=size)
+
+    def _arms(self, statuses: frozenset[Status]) -> Sequence[str]:
+        """The numbers of finished jobs, by the indexes that have them in order."""
+        lists, size = self._lists, self._size
+        between = [*BETWEEN, *self._times]
+        if self._tag is not None:
+            return [self._of_tag(self._tag, status) for status in sorted(statuses)]
+        if self._schedule is not None:
+            fits = _all(between if self._lanes is None else [*between, _one_of(self._lanes)])
+            arm, given = lists.of_schedule, {"schedule": self._schedule, "fits": fits}
+        elif self._lanes is None and statuses == FINAL:
+            return [lists.all.format(fits=_all(between), size=size)]
+        elif self._lanes is None and Status.COMPLETED not in statuses:
+            arm, given = lists.ended_badly, {"fits": _all(between)}
+        else:
+            lanes = self._lanes or lists.lanes.format(fits="TRUE")
+            arm, given = lists.of_lanes, {"lanes": lanes, "fits": _all(between)}
+        return [arm.format(status=status, size=size, **given) for status in sorted(statuses)]
+
+    def _of_tag(self, tag: str, status: Status) -> str:
+        fits = [*self._times]
+        if len(self._wanted.tag or "") > TAG_KEPT:
+            fits.append(f"tags @> ARRAY[{tag}::text]")
+        if self._schedule is not None:
+            fits.append(f"schedule = {self._schedule}")
+        if self._lanes is not None:
+            fits.append(_one_of(self._lanes))
+        return self._lists.of_tag.format(
+            tag=tag, kept=TAG_KEPT, status=status, fits=_all(fits), size=self._size
+        )
+
+    def _largest(self, arms: Sequence[str]) -> str:
+        return self._lists.largest.format(arms=" UNION ALL ".join(arms), size=self._size)
+
+    def _value(self, value: object) -> str:
+        self.values.append(value)
+        return f"${len(self.values)}"
+
+
+def _one_of(lanes: str) -> str:
+    return f"lane = ANY (ARRAY({lanes}))"
+
+
+def _all(conditions: Collection[str]) -> str:
+    return " AND ".join(conditions) or "TRUE"

@@ -4,16 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from drumbeat.model.ids import JobId
 from drumbeat.model.job import Inserted, Job, JobSpec, Status
 from drumbeat.model.swift import swift
+from drumbeat.ports.store import At, Topic
+from drumbeat.postgres.database import Database
+from drumbeat.postgres.statements import Bound
 from drumbeat.rules.statuses import waiting
 from drumbeat.stores.postgres.rows import new_job
 
 QUEUED = Status.QUEUED
 
 new_inserted = swift(Inserted)
+
+
+class Inserting:
+    """Creates usual jobs: alike but for their arguments, due now, with neither terms nor keys."""
+
+    def __init__(self, database: Database, sql: Bound) -> None:
+        self._database = database
+        self._sql = sql
+
+    async def insert(self, specs: Sequence[JobSpec], alike: list[Any], at: At) -> list[Inserted]:
+        """Create them. The workers are told of them together with others that are created now."""
+        *common, arguments = alike
+        hints = self._database.hints(Topic.JOBS.value)
+        mark = hints.begin()
+        if len(specs) == 1:
+            statement, arguments = self._sql.insert_one, arguments[0]
+        else:
+            statement = self._sql.insert_alike
+        ((moment, ids),) = await self._database.fetch(
+            statement, *common, arguments, at, mark is not None
+        )
+        hints.end(mark)
+        return [
+            new_inserted(new_job(job_id, spec, QUEUED, moment, moment))
+            for spec, job_id in zip(specs, ids, strict=True)
+        ]
 
 
 def inserted(

@@ -37,14 +37,14 @@ from drumbeat.postgres.client import Record
 from drumbeat.postgres.database import Database
 from drumbeat.rules.paging import place
 from drumbeat.stores.postgres.filtering import Filter
-from drumbeat.stores.postgres.inserting import inserted
+from drumbeat.stores.postgres.inserting import Inserting, inserted
 from drumbeat.stores.postgres.instants import checked
 from drumbeat.stores.postgres.lanes import Lanes
 from drumbeat.stores.postgres.lengths import to_microseconds
 from drumbeat.stores.postgres.rows import held_attempt, job_of
 from drumbeat.stores.postgres.settlements import Settlements
 from drumbeat.stores.postgres.specs import Specs
-from drumbeat.stores.postgres.sql import JOBS
+from drumbeat.stores.postgres.sql import JOBS, LISTS
 from drumbeat.stores.postgres.taking import Taking
 from drumbeat.stores.postgres.texts import readable
 
@@ -63,7 +63,9 @@ class PostgresJobs:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._sql = JOBS.of(database.names)
+        self._lists = LISTS.of(database.names)
         self._lanes = Lanes(database, self._sql)
+        self._inserting = Inserting(database, self._sql)
         self._taking = Taking(database, self._sql, self._lanes, clock)
 
     async def insert(
@@ -74,9 +76,10 @@ class PostgresJobs:
             return []
         batch = Specs(specs)
         alike = batch.alike
-        statement = self._sql.insert_alike if alike else self._sql.insert
+        if alike is not None:
+            return await self._inserting.insert(specs, alike, checked(at))
         ((moment, ids, standing),) = await self._database.fetch(
-            statement, *(alike or batch.arrays), checked(at)
+            self._sql.insert, *batch.arrays, checked(at)
         )
         verdicts: list[Inserted | Duplicate | None] = [*inserted(specs, ids, moment)]
         if standing is not None:
@@ -114,8 +117,8 @@ class PostgresJobs:
         batch = Settlements(settlements)
         if not settlements:
             return []
-        ((done, ended),) = await self._database.fetch(self._sql.settle, *batch.arrays, checked(at))
-        return batch.verdicts(done, ended)
+        (verdicts,) = await self._database.fetch(self._sql.settle, *batch.arrays, checked(at))
+        return batch.verdicts(*verdicts)
 
     async def cancel(
         self, job_ids: Sequence[JobId], reason: str = "", at: At = None
@@ -154,8 +157,10 @@ class PostgresJobs:
 
     async def list(self, wanted: JobFilter, page: PageRequest) -> Page[Job]:
         """Jobs that match every given field of the filter, newest first."""
-        query = Filter(wanted, page, self._database.schema)
-        rows = await self._database.fetch(query.text(self._sql), *query.values)
+        query = Filter(wanted, page, self._lists)
+        async with self._database.borrow() as connection, connection.transaction():
+            await connection.execute(self._lists.in_order)
+            rows = await connection.fetch(query.text(self._sql), *query.values)
         jobs = await self._jobs(rows[: page.size])
         more = len(rows) > page.size
         return Page(tuple(jobs), place("job", jobs[-1].id) if more else None)

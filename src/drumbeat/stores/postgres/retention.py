@@ -8,7 +8,7 @@ from drumbeat.ports.store import At
 from drumbeat.postgres.database import Database
 from drumbeat.stores.postgres.instants import checked
 from drumbeat.stores.postgres.lengths import to_microseconds
-from drumbeat.stores.postgres.sql import JOBS, RETENTION
+from drumbeat.stores.postgres.sql import AUDIT, JOBS, RETENTION
 
 
 class PostgresRetention:
@@ -17,6 +17,7 @@ class PostgresRetention:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = RETENTION.of(database.names)
+        self._audit = AUDIT.of(database.names)
         self._fold = JOBS.of(database.names).fold_tallies
 
     async def prune_jobs(self, older_than: timedelta, limit: int, at: At = None) -> int:
@@ -37,6 +38,10 @@ class PostgresRetention:
     async def prune_nodes(self, older_than: timedelta, limit: int, at: At = None) -> int:
         """Forget nodes whose heartbeat ended so long ago."""
         return await self._forget(self._sql.forget_nodes, older_than, limit, checked(at))
+
+    async def prune_audit(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        """Forget entries of the audit log of that age, the oldest first."""
+        return await self._forget(self._audit.forget, older_than, limit, checked(at))
 
     async def _forget(self, statement: str, older_than: timedelta, limit: int, at: At) -> int:
         count = await self._database.fetch_value(statement, at, to_microseconds(older_than), limit)

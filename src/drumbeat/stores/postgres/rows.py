@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from drumbeat.model.document import options_from_text, progress_from_text
 from drumbeat.model.ids import NodeId
@@ -25,13 +25,17 @@ new_job = swift(Job)
 new_hold = swift(Hold)
 new_attempt = swift(Attempt)
 
-_options: dict[str | None, tuple[Retry, float | None]] = {None: (DEFAULT_RETRY, None)}
+Options: TypeAlias = tuple[Retry, float | None, str | None]
+"""Retry, time-out, trace."""
+DEFAULT_OPTIONS: Options = (DEFAULT_RETRY, None, None)
+
+_options: dict[str | None, Options] = {None: DEFAULT_OPTIONS}
 
 
 def spec_of(asked: tuple[Any, ...], lane: Lane, rank: int) -> JobSpec:
     """What was asked for, from the columns that jobs and attempts have alike."""
     arguments, options, terms, asked_at, delay, tags, key, dedupe_for, schedule, tick_at = asked
-    retry, timeout = _options.get(options) or _read_options(options)
+    retry, timeout, trace = _options.get(options) or _read_options(options)
     limits, rate = NONE if terms is None else terms_of(terms)
     return new_spec(
         lane[1],
@@ -49,6 +53,7 @@ def spec_of(asked: tuple[Any, ...], lane: Lane, rank: int) -> JobSpec:
         limits,
         rate,
         () if tags is None else tuple(tags),
+        trace,
     )
 
 
@@ -87,9 +92,12 @@ def held_attempt(row: Record, lanes: dict[int, Lane]) -> Attempt:
     )
 
 
-def _read_options(text: str) -> tuple[Retry, float | None]:
+def _read_options(text: str) -> Options:
+    read = options_from_text(text)
+    if read[2] is not None:  # a trace is of this job alone
+        return read
     if len(_options) > MOST_OPTIONS:
         _options.clear()
-        _options[None] = (DEFAULT_RETRY, None)
-    shared = _options[text] = options_from_text(text)
-    return shared
+        _options[None] = DEFAULT_OPTIONS
+    _options[text] = read
+    return read

@@ -63,6 +63,7 @@ class Specs:
                 or spec.priority != before.priority
                 or spec.retry is not before.retry
                 or spec.timeout != before.timeout
+                or spec.trace != before.trace
                 or spec.limits is not before.limits
                 or spec.rate is not before.rate
             ):
@@ -125,10 +126,11 @@ def plain_of(spec: JobSpec) -> dict[str, object]:
 
 def _options(spec: JobSpec) -> str | None:
     """Null for the defaults, which most jobs have."""
-    retry, timeout = spec.retry, spec.timeout
-    if timeout is None and (retry is DEFAULT_RETRY or retry == DEFAULT_RETRY):
+    retry, timeout, trace = spec.retry, spec.timeout, spec.trace
+    usual = timeout is None and trace is None
+    if usual and (retry is DEFAULT_RETRY or retry == DEFAULT_RETRY):
         return None
-    return options_to_text(retry, timeout)
+    return options_to_text(retry, timeout, trace)
 
 
 def _rare_of(spec: JobSpec) -> tuple[Any, ...]:

@@ -7,6 +7,10 @@ from drumbeat.postgres.statements import Statements
 PACKAGE = "drumbeat.stores.postgres.statements"
 
 JOBS = Statements(PACKAGE, "jobs.sql")
+LISTS = Statements(PACKAGE, "lists.sql")
 SCHEDULES = Statements(PACKAGE, "schedules.sql")
 NODES = Statements(PACKAGE, "nodes.sql")
 RETENTION = Statements(PACKAGE, "retention.sql")
+QUEUES = Statements(PACKAGE, "queues.sql")
+AUDIT = Statements(PACKAGE, "audit.sql")
+TOKENS = Statements(PACKAGE, "tokens.sql")

@@ -9,13 +9,16 @@ from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Topic
 from drumbeat.postgres.connecting import Limits
 from drumbeat.postgres.database import Database
+from drumbeat.stores.postgres.audit import PostgresAudit
 from drumbeat.stores.postgres.fence import PostgresFence
 from drumbeat.stores.postgres.jobs import PostgresJobs
 from drumbeat.stores.postgres.joining import PostgresJoining
 from drumbeat.stores.postgres.nodes import PostgresNodes
+from drumbeat.stores.postgres.queues import PostgresQueues
 from drumbeat.stores.postgres.retention import PostgresRetention
 from drumbeat.stores.postgres.schedules import PostgresSchedules
 from drumbeat.stores.postgres.sql import JOBS
+from drumbeat.stores.postgres.tokens import PostgresTokens
 
 
 class PostgresStore:
@@ -39,6 +42,9 @@ class PostgresStore:
         self.nodes = PostgresNodes(self.database)
         self.fence = PostgresFence(self.database)
         self.retention = PostgresRetention(self.database)
+        self.queues = PostgresQueues(self.database)
+        self.audit = PostgresAudit(self.database)
+        self.tokens = PostgresTokens(self.database)
         self.joining = PostgresJoining(self.database.names)
         self._now = JOBS.of(self.database.names).now
 

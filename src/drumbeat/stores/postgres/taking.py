@@ -14,12 +14,15 @@ from drumbeat.ports.clock import Clock
 from drumbeat.postgres.client import Record
 from drumbeat.postgres.database import Database
 from drumbeat.postgres.statements import Bound
+from drumbeat.stores.postgres.instants import instant_of
 from drumbeat.stores.postgres.lanes import Lane, Lanes
 from drumbeat.stores.postgres.lengths import SECOND
 from drumbeat.stores.postgres.rows import new_attempt, new_hold, spec_of
 from drumbeat.stores.postgres.settlements import Settlements
 from drumbeat.stores.postgres.watermark import Scan, Watermark
 
+KINDS = ("plain", "done", "ended")
+"""Of settlements, as the answer names them."""
 MOST = 100
 """Workers, by node and by what they want, whose watermarks are kept."""
 
@@ -58,10 +61,10 @@ class Taking:
             whole, effort, seconds = header[1] == 1, header[2], header[11] / SECOND
             watermark.learn(Scan(whole, effort, seconds, len(rows) < total), rows)
         unusual: dict[str, Any] = json.loads(header[8]) if header[8] else {}
-        moment = header[6]
+        moment = instant_of(header[6])
         return new_taken(
             tuple(await self._attempts(rows, by, moment)),
-            tuple(settlements.verdicts(unusual.get("done"), unusual.get("ended"))),
+            tuple(settlements.verdicts(*map(unusual.get, KINDS))),
             tuple(unusual.get("cancelled", ())),
             _earlier(header[10], moment, watermark.until_whole),
         )
@@ -71,10 +74,10 @@ class Taking:
     ) -> list[Attempt]:
         lanes = self._lanes.by_number
         try:
-            return [_attempt(row, lanes, by, moment) for row in rows]
+            return _attempts(rows, lanes, by, moment)
         except KeyError:
             lanes = await self._lanes.load(row[3] for row in rows)
-            return [_attempt(row, lanes, by, moment) for row in rows]
+            return _attempts(rows, lanes, by, moment)
 
     def _watermark(self, wanted: Wanted, by: NodeId) -> Watermark:
         place = (by, wanted.queues, wanted.tasks)
@@ -86,16 +89,19 @@ class Taking:
         return watermark
 
 
-def _attempt(row: Record, lanes: dict[int, Lane], by: NodeId, moment: datetime) -> Attempt:
-    job_id, fence, attempt, lane, rank, _, created_at, *asked = row
-    return new_attempt(
-        new_hold(job_id, fence),
-        attempt,
-        spec_of(tuple(asked), lanes[lane], rank),
-        by,
-        moment,
-        created_at,
-    )
+def _attempts(
+    rows: Sequence[Record], lanes: dict[int, Lane], by: NodeId, moment: datetime
+) -> list[Attempt]:
+    attempts: list[Attempt] = []
+    seconds, created_at = 0.0, moment
+    for row in rows:
+        job_id, fence, attempt, lane, rank, _, created = row[:7]
+        if created != seconds:  # else it came along with the one before
+            seconds, created_at = created, instant_of(created)
+        spec = spec_of(row[7:], lanes[lane], rank)
+        hold = new_hold(job_id, fence)
+        attempts.append(new_attempt(hold, attempt, spec, by, moment, created_at))
+    return attempts
 
 
 def _earlier(opens_at: datetime | None, moment: datetime, seconds: float | None) -> datetime | None:

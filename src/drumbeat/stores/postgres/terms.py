@@ -16,6 +16,7 @@ Terms: TypeAlias = tuple[tuple[Limit, ...], Rate | None]
 
 NONE: Terms = ((), None)
 
+_text = json.JSONEncoder(separators=(",", ":")).encode
 _read: dict[str | None, Terms] = {None: NONE}
 
 
@@ -23,7 +24,7 @@ def terms_to_text(limits: tuple[Limit, ...], rate: Rate | None) -> str | None:
     """The column `terms`: a list of the limits, and the rate with the time between two starts."""
     if not limits and rate is None:
         return None
-    text = json.dumps([[_limit(limit) for limit in limits], _rate(rate)], separators=(",", ":"))
+    text = _text([[_limit(limit) for limit in limits], _rate(rate)])
     _keep(text, (limits, rate))
     return text
 

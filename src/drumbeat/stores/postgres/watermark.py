@@ -24,6 +24,7 @@ from typing import Any
 
 from drumbeat.ports.clock import Clock
 from drumbeat.postgres.client import Record
+from drumbeat.stores.postgres.instants import instant_of
 
 CHEAP = 5_000
 """The effort that a scan may be in any case,"""
@@ -56,8 +57,8 @@ class Watermark:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._marks: dict[tuple[int, int], tuple[Any, int]] = {}
-        """By lane and rank: time and number of the last job that was claimed."""
+        self._marks: dict[tuple[int, int], tuple[float, int]] = {}
+        """By lane and rank: when the last job that was claimed was due, and its number."""
         self._whole_at = 0.0
         self._dear = False
         self.until_whole: float | None = None
@@ -73,7 +74,7 @@ class Watermark:
         return (
             [lane for lane, _ in self._marks],
             [rank for _, rank in self._marks],
-            [time for time, _ in marks],
+            [instant_of(seconds) for seconds, _ in marks],
             [number for _, number in marks],
             self._dear,
         )

@@ -7,6 +7,7 @@ job, and lines and single jobs are taken in one order, best first.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from heapq import heapify, heappop, heappush
 from itertools import groupby
@@ -33,7 +34,7 @@ from drumbeat.stores.sqlite.rows import (
     spec_of,
 )
 from drumbeat.stores.sqlite.session import StoreSession
-from drumbeat.stores.sqlite.sql import CLAIMS, listed, write_rows
+from drumbeat.stores.sqlite.sql import CLAIMS, QUEUES, listed, write_rows
 from drumbeat.stores.sqlite.takings import Takings
 from drumbeat.stores.sqlite.turn import Turn
 
@@ -72,6 +73,8 @@ class Claim:
         """Claim as much as is wanted and may start."""
         session = self._session
         limit = wanted.limit + wanted.ahead
+        if limit > 0 and session.paused:
+            wanted = self._without_paused(wanted)
         lanes = session.lines.wanted(wanted) if limit > 0 else []
         if not lanes:
             return
@@ -94,6 +97,11 @@ class Claim:
         if session.openings:
             (opens_at,) = session.execute(CLAIMS.next_opening, (numbers,)).fetchone()
             self.try_at = to_instant_or_none(opens_at)
+
+    def _without_paused(self, wanted: Wanted) -> Wanted:
+        """What is wanted, but for queues whose jobs are not claimed now."""
+        paused = {queue for queue, _, _ in self._session.execute(QUEUES.paused)}
+        return replace(wanted, queues=tuple(set(wanted.queues) - paused))
 
     def attempts(self) -> tuple[Attempt, ...]:
         """What was claimed. This needs nothing of the file."""

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
-from drumbeat.model.document import schedule_from_text, schedule_to_text
+from drumbeat.model.document import schedule_to_text
 from drumbeat.model.ids import JobId
 from drumbeat.model.job import Status
 from drumbeat.model.schedule import DueSchedule, Origin, Previous, Schedule, StoredSchedule
@@ -17,6 +17,7 @@ from drumbeat.sqlite.instants import (
     to_number,
     to_number_or_none,
 )
+from drumbeat.stores.definitions import schedule_of
 from drumbeat.stores.sqlite.rows import Row
 
 MOST = 100_000
@@ -99,7 +100,7 @@ def skips_from_text(text: str | None) -> frozenset[int]:
 
 
 def _schedule(definition: str) -> Schedule:
-    return _keep(definition, schedule_from_text(definition))
+    return _keep(definition, schedule_of(definition))
 
 
 def _keep(definition: str, schedule: Schedule) -> Schedule:

@@ -189,6 +189,7 @@ class SqliteJobs:
         query = Filter(wanted, page)
 
         def question(connection: sqlite3.Connection) -> Page[Job]:
+            query.narrow(connection)
             rows = connection.execute(query.text, query.values).fetchall()
             jobs = tuple(self._jobs(connection, rows[: page.size]))
             return Page(jobs, place("job", jobs[-1].id) if len(rows) > page.size else None)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import timedelta
 
 from drumbeat.model.job import Status
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
+from drumbeat.rules.totals import ENDED
 from drumbeat.sqlite.database import Database
 from drumbeat.sqlite.instants import to_microseconds
 from drumbeat.stores.sqlite.moment import Moment, moment
 from drumbeat.stores.sqlite.session import COLUMN, StoreSession
-from drumbeat.stores.sqlite.sql import RETENTION, listed
+from drumbeat.stores.sqlite.sql import AUDIT, QUEUES, RETENTION, listed
 
 
 class SqliteRetention:
@@ -31,17 +33,22 @@ class SqliteRetention:
     async def prune_ticks(self, older_than: timedelta, limit: int, at: At = None) -> int:
         """Forget ledger rows of that age, but never the last row of a schedule."""
         before = moment(self._clock, at).number - to_microseconds(older_than)
-        return await self._forget("forget_ticks", before, limit)
+        return await self._forget(RETENTION.forget_ticks, before, limit)
 
     async def prune_nodes(self, older_than: timedelta, limit: int, at: At = None) -> int:
         """Forget nodes whose heartbeat ended so long ago."""
         before = moment(self._clock, at).number - to_microseconds(older_than)
-        return await self._forget("forget_nodes", before, limit)
+        return await self._forget(RETENTION.forget_nodes, before, limit)
+
+    async def prune_audit(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        """Forget entries of the audit log of that age, the oldest first."""
+        before = moment(self._clock, at).number - to_microseconds(older_than)
+        return await self._forget(AUDIT.forget, before, limit)
 
     async def _forget(self, statement: str, before: int, limit: int) -> int:
         def step(session: StoreSession) -> int:
             session.flush_rows()
-            return session.execute(RETENTION.many(statement).text, (before, limit)).rowcount
+            return session.execute(statement, (before, limit)).rowcount
 
         return await self._database.write(step)
 
@@ -65,11 +72,15 @@ def _forget_jobs(session: StoreSession, found: list[tuple[int, int, str]]) -> No
     session.execute(RETENTION.delete_finished, (ids,))
     session.execute(RETENTION.delete_jobs, (ids,))
     lanes: set[int] = set()
+    ends: dict[str, Counter[Status]] = {}
     for _, number, ended in found:
-        line = session.lines.get(session.connection, number)
+        line, status = session.lines.get(session.connection, number), Status(ended)
         lanes.add(line.lane)
-        session.count(line.lane, COLUMN[Status(ended)], -1)
+        ends.setdefault(line.queue, Counter())[status] += 1
+        session.count(line.lane, COLUMN[status], -1)
         session.name_line(line, -1)
+    for queue, statuses in ends.items():
+        session.execute(QUEUES.remember, (queue, *(statuses[status] for status in ENDED)))
     session.flush()
     numbers = listed({number for _, number, _ in found})
     forgotten = session.execute(RETENTION.delete_lines, (numbers,)).rowcount

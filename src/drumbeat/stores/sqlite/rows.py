@@ -45,15 +45,20 @@ new_job = swift(Job)
 new_hold = swift(Hold)
 new_attempt = swift(Attempt)
 
-_options: dict[str | None, tuple[Retry, float | None]] = {None: (DEFAULT_RETRY, None)}
+Options: TypeAlias = tuple[Retry, float | None, str | None]
+"""Retry, time-out, trace."""
+DEFAULT_OPTIONS: Options = (DEFAULT_RETRY, None, None)
+
+_options: dict[str | None, Options] = {None: DEFAULT_OPTIONS}
 
 
 def shared_of(spec: JobSpec) -> str | None:
     """The column `options`."""
-    retry, timeout = spec.retry, spec.timeout
-    if timeout is None and (retry is DEFAULT_RETRY or retry == DEFAULT_RETRY):
+    retry, timeout, trace = spec.retry, spec.timeout, spec.trace
+    usual = timeout is None and trace is None
+    if usual and (retry is DEFAULT_RETRY or retry == DEFAULT_RETRY):
         return None
-    return options_to_text(retry, timeout)
+    return options_to_text(retry, timeout, trace)
 
 
 def is_usual(spec: JobSpec) -> bool:
@@ -108,6 +113,7 @@ def spec_of(row: Row, line: Line) -> JobSpec:
         line.limits,
         line.rate,
         () if tags is None else tags_from_text(tags),
+        shared[2],
     )
 
 
@@ -156,9 +162,12 @@ def _progress(text: str | None) -> Progress | None:
     return None if text is None else progress_from_text(text)
 
 
-def _read_options(text: str) -> tuple[Retry, float | None]:
+def _read_options(text: str) -> Options:
+    read = options_from_text(text)
+    if read[2] is not None:  # a trace is of this job alone
+        return read
     if len(_options) > MOST_OPTIONS:
         _options.clear()
-        _options[None] = (DEFAULT_RETRY, None)
-    shared = _options[text] = options_from_text(text)
-    return shared
+        _options[None] = DEFAULT_OPTIONS
+    _options[text] = read
+    return read

@@ -52,9 +52,10 @@ class StoreSession:
 
     def start(self) -> None:
         """The transaction has begun, or has gone back to where a step began."""
-        row: tuple[int, int, int, int, int, int] = self.execute(JOBS.counters).fetchone()
+        row: tuple[int, int, int, int, int, int, int] = self.execute(JOBS.counters).fetchone()
         self._kept = row[:4]
-        self._job, self._tick, self._line, self.generation, self.fronts, self.openings = row
+        self._job, self._tick, self._line, self.generation = self._kept
+        self.fronts, self.openings, self.paused = row[4:]
         self.lines.refresh(self.connection, self._line, self.generation)
         self._arrivals = Arrivals()
         self._ticked_jobs: list[Any] = []

@@ -16,6 +16,9 @@ VIEWS = Statements(PACKAGE, "views.sql")
 SCHEDULES = Statements(PACKAGE, "schedules.sql")
 NODES = Statements(PACKAGE, "nodes.sql")
 RETENTION = Statements(PACKAGE, "retention.sql")
+QUEUES = Statements(PACKAGE, "queues.sql")
+AUDIT = Statements(PACKAGE, "audit.sql")
+TOKENS = Statements(PACKAGE, "tokens.sql")
 
 
 def write_rows(

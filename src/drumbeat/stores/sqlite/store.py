@@ -12,13 +12,16 @@ from drumbeat.ports.store import Topic
 from drumbeat.sqlite import news
 from drumbeat.sqlite.database import Access, Database
 from drumbeat.sqlite.schema import Schema
+from drumbeat.stores.sqlite.audit import SqliteAudit
 from drumbeat.stores.sqlite.fence import SqliteFence
 from drumbeat.stores.sqlite.jobs import SqliteJobs
 from drumbeat.stores.sqlite.lines import Lines
 from drumbeat.stores.sqlite.nodes import SqliteNodes
+from drumbeat.stores.sqlite.queues import SqliteQueues
 from drumbeat.stores.sqlite.retention import SqliteRetention
 from drumbeat.stores.sqlite.schedules import SqliteSchedules
 from drumbeat.stores.sqlite.session import StoreSession
+from drumbeat.stores.sqlite.tokens import SqliteTokens
 
 PATIENCE = 5.0
 """Seconds that a write waits for another process before it is `Unavailable`."""
@@ -49,6 +52,9 @@ class SqliteStore:
         self.nodes = SqliteNodes(self.database, clock)
         self.fence = SqliteFence(self.database)
         self.retention = SqliteRetention(self.database, clock)
+        self.queues = SqliteQueues(self.database, clock)
+        self.audit = SqliteAudit(self.database)
+        self.tokens = SqliteTokens(self.database)
 
     async def open(self) -> None:
         """Open the file and bring its schema up to date; make it if it does not exist.

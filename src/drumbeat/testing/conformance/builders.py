@@ -52,10 +52,13 @@ def spec(task: str = "send") -> JobSpec:
 
 
 def wanted(
-    limit: int = 100, tasks: Sequence[str] = ("send",), queues: Sequence[str] = (DEFAULT_QUEUE,)
+    limit: int = 100,
+    tasks: Sequence[str] = ("send",),
+    queues: Sequence[str] = (DEFAULT_QUEUE,),
+    ahead: int = 0,
 ) -> Wanted:
     """What a worker asks for."""
-    return Wanted(tuple(queues), frozenset(tasks), limit)
+    return Wanted(tuple(queues), frozenset(tasks), limit, ahead)
 
 
 def lease(token: int, domain: str = "here", holder: NodeId = ANNE, name: str = SCHEDULER) -> Lease:

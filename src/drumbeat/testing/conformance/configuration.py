@@ -42,8 +42,10 @@ class ConfigurationConformance:
         second = await coordinator.configuration.put("key", b"1")
         third = await coordinator.configuration.compare_and_set("key", b"3", second.revision)
         assert third is not None
-        assert 0 < first.revision < second.revision < third.revision
-        assert await coordinator.configuration.get("key") == third
+        equal = await coordinator.configuration.compare_and_set("key", b"3", third.revision)
+        assert equal is not None
+        assert 0 < first.revision < second.revision < third.revision < equal.revision
+        assert await coordinator.configuration.get("key") == equal
 
     async def test_a_write_over_an_older_revision_is_refused(
         self, coordinator: Coordinator

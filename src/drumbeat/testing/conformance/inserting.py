@@ -37,6 +37,7 @@ from drumbeat.testing.conformance.builders import (
 from drumbeat.testing.conformance.traits import StoreTraits
 
 HOUR = timedelta(hours=1)
+TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 
 class InsertConformance:
@@ -84,10 +85,18 @@ class InsertConformance:
             limits=(Limit("door", 2), Limit("window", 1, OnConflict.CANCEL)),
             rate=Rate("bell", 5, timedelta(minutes=1)),
             tags=("one", "zwei \N{SNOWMAN}"),
+            trace=TRACE,
         )
         job = await insert_one(store, full)
         assert job.spec == full
         assert (await job_of(store, job.id)).spec == full
+
+    async def test_each_job_of_a_batch_keeps_its_own_trace(self, store: Store) -> None:
+        other = TRACE[:-4] + "2-00"
+        specs = [spec(), JobSpec("send", trace=TRACE), JobSpec("send", trace=other), spec()]
+        await insert(store, *specs)
+        taken = await take(store)
+        assert [attempt.spec.trace for attempt in taken] == [None, TRACE, other, None]
 
     async def test_the_largest_arguments_come_out_as_they_went_in(self, store: Store) -> None:
         text = '{"text":"' + "ü" * ((ARGUMENTS_LIMIT - 11) // 2) + '"}'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from drumbeat.ports.store import Store
+from drumbeat.testing.conformance.audit import AuditConformance
 from drumbeat.testing.conformance.cancelling import CancelConformance, ReopenConformance
 from drumbeat.testing.conformance.claiming import TakeConformance
 from drumbeat.testing.conformance.commits import CommitConformance, StaleEpochConformance
@@ -18,6 +19,8 @@ from drumbeat.testing.conformance.inserting import (
 from drumbeat.testing.conformance.ledger import BackfillConformance, TickPagesConformance
 from drumbeat.testing.conformance.limiting import LimitConformance, RateConformance
 from drumbeat.testing.conformance.nodes import LostConformance, NodeConformance
+from drumbeat.testing.conformance.queues import PauseConformance, QueueListConformance
+from drumbeat.testing.conformance.races import RaceConformance
 from drumbeat.testing.conformance.racing import RacedConformance
 from drumbeat.testing.conformance.reading import CountsConformance, JobListConformance
 from drumbeat.testing.conformance.retention import RetentionConformance
@@ -27,6 +30,8 @@ from drumbeat.testing.conformance.settling import (
     HoldConformance,
     SettleConformance,
 )
+from drumbeat.testing.conformance.terms import TermConformance
+from drumbeat.testing.conformance.tokens import TokenConformance
 
 
 class JobStoreConformance(
@@ -63,12 +68,18 @@ class ScheduleStoreConformance(
 
 class StoreConformance(
     FenceConformance,
+    TermConformance,
     ScheduleStoreConformance,
     JobStoreConformance,
     NodeConformance,
     LostConformance,
     RetentionConformance,
+    QueueListConformance,
+    PauseConformance,
+    AuditConformance,
+    TokenConformance,
     HintConformance,
+    RaceConformance,
 ):
     """All roles of a store, on one truth."""
 

@@ -6,7 +6,11 @@ SELECT moment, ids, standing FROM {schema}.insert_1(
 
 -- name: insert_alike
 -- Create jobs that differ in nothing but their arguments and are due now.
-SELECT moment, ids, NULL::bigint[] FROM {schema}.insert_alike_1($1, $2, $3, $4, $5, $6);
+SELECT moment, ids FROM {schema}.insert_alike_2($1, $2, $3, $4, $5, $6, $7);
+
+-- name: insert_one
+-- The same for one.
+SELECT moment, ARRAY[number] FROM {schema}.insert_one_1($1, $2, $3, $4, $5, $6, $7);
 
 -- name: promote
 -- Queue pending jobs whose time has come.
@@ -14,14 +18,16 @@ SELECT id, queue, next_at FROM {schema}.promote_1($1, $2);
 
 -- name: take
 -- Settle the last batch, then claim the next.
-SELECT * FROM {schema}.take_1(
+SELECT * FROM {schema}.take_2(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-    $21
+    $21, $22
 );
 
 -- name: settle
 -- Close each attempt whose hold is current.
-SELECT done_verdicts, verdicts FROM {schema}.settle_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11);
+SELECT plain_verdicts, done_verdicts, verdicts FROM {schema}.settle_2(
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+);
 
 -- name: cancel
 -- End waiting jobs as cancelled; mark running ones.

@@ -37,8 +37,13 @@ UPDATE {schema}.nodes SET drain_requested = true WHERE id = ANY ($1) RETURNING i
 
 -- name: claim_fence
 -- Turn a lease into an epoch.
-SELECT claimed, number FROM {schema}.claim_fence_1($1, $2, $3, $4);
+SELECT claimed, number FROM {schema}.claim_fence_2($1, $2, $3, $4, $5, $6);
 
 -- name: fence
 -- Who holds the fence of an election.
 SELECT epoch, domain, token, holder FROM {schema}.fence WHERE election = $1;
+
+-- name: terms
+-- The terms of an election before an epoch, latest first.
+SELECT election, epoch, node, domain, token, since FROM {schema}.terms
+WHERE election = $1 AND epoch < $2 ORDER BY epoch DESC LIMIT $3;

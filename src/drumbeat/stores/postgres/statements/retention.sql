@@ -29,6 +29,14 @@ WITH gone AS (
     SELECT lane, -count(*) FILTER (WHERE status = 'completed'),
         -count(*) FILTER (WHERE status = 'failed'), -count(*) FILTER (WHERE status = 'cancelled')
     FROM gone GROUP BY lane
+), remembered AS (
+    INSERT INTO {schema}.forgotten_jobs AS f (queue, completed, failed, cancelled)
+    SELECT l.queue, count(*) FILTER (WHERE g.status = 'completed'),
+        count(*) FILTER (WHERE g.status = 'failed'), count(*) FILTER (WHERE g.status = 'cancelled')
+    FROM gone AS g JOIN {schema}.lanes AS l ON l.id = g.lane
+    GROUP BY l.queue ORDER BY l.queue
+    ON CONFLICT (queue) DO UPDATE SET completed = f.completed + excluded.completed,
+        failed = f.failed + excluded.failed, cancelled = f.cancelled + excluded.cancelled
 )
 SELECT count(*) FROM gone;
 

@@ -37,8 +37,8 @@ SELECT {schema}.put_1(
 );
 
 -- name: commit
--- Write each plan whole, if the epoch holds the fence.
-SELECT seen, written, ids FROM {schema}.commit_1(
+-- Write each plan whole, if the epoch holds the fence. An array of one stands for all.
+SELECT seen, written, ids FROM {schema}.commit_2(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,
     $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33
 );

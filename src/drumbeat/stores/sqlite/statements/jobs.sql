@@ -1,7 +1,8 @@
 -- name: counters
--- The last numbers given out, and whether anything is held up by limits or by rates.
+-- The last numbers given out, and whether anything is held up by limits, by rates or by a pause.
 SELECT job, tick, line, generation,
-    EXISTS (SELECT 1 FROM fronts), EXISTS (SELECT 1 FROM openings)
+    EXISTS (SELECT 1 FROM fronts), EXISTS (SELECT 1 FROM openings),
+    EXISTS (SELECT 1 FROM paused_queues)
 FROM counters;
 
 -- name: keep_counters

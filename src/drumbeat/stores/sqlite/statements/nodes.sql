@@ -43,3 +43,16 @@ ON CONFLICT (election) DO UPDATE
 SET epoch = fence.epoch + 1, domain = excluded.domain, token = excluded.token,
     holder = excluded.holder
 RETURNING epoch;
+
+-- name: keep_term
+-- The term that took the fence over; in place of an older one if the fence was reset by hand.
+INSERT OR REPLACE INTO terms (election, epoch, node, domain, token, since) VALUES (?, ?, ?, ?, ?, ?);
+
+-- name: forget_terms
+-- Terms of an election up to an epoch.
+DELETE FROM terms WHERE election = ? AND epoch <= ?;
+
+-- name: terms
+-- The terms of an election before an epoch, latest first.
+SELECT election, epoch, node, domain, token, since FROM terms
+WHERE election = ? AND epoch < ? ORDER BY epoch DESC LIMIT ?;

@@ -53,3 +53,18 @@ WHERE queued > 0
     AND queue IN (SELECT value FROM json_each(?))
     AND task NOT IN (SELECT value FROM json_each(?))
 ORDER BY task LIMIT ?;
+
+-- name: ended
+-- One page of those that ended so; %s stands for how.
+SELECT id FROM (
+    SELECT id FROM finished WHERE status = '%s' AND id < :high AND id > :low
+    ORDER BY id DESC LIMIT :limit
+);
+
+-- name: newest
+-- The number of the newest job.
+SELECT max(id) FROM jobs;
+
+-- name: created_from_on
+-- The first job from a number on, and when it was created.
+SELECT id, created_at FROM jobs WHERE id >= ? ORDER BY id LIMIT 1;

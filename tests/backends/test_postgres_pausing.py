@@ -1,0 +1,106 @@
+"""Pausing a queue on PostgreSQL, against claims that are under way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import psycopg
+import pytest
+
+from drumbeat.engine.runtime import SystemClock
+from drumbeat.model.job import JobSpec
+from drumbeat.stores.postgres import PostgresStore
+from drumbeat.testing.conformance.builders import ANNE, NOON, insert, take, wanted
+from servers import Postgres
+
+from .postgres_namespace import ask, namespace_in, until
+
+MAIL = wanted(queues=("mail",))
+BOTH = wanted(queues=("default", "mail"))
+WAITING = "SELECT FROM pg_locks WHERE NOT granted AND relation = '\"{}\".paused_queues'::regclass"
+
+
+@pytest.fixture
+def namespace(postgres: Postgres) -> Iterator[str]:
+    with namespace_in(postgres.address) as name:
+        yield name
+
+
+@pytest.fixture
+async def store(postgres: Postgres, namespace: str) -> AsyncIterator[PostgresStore]:
+    store = PostgresStore(postgres.address, SystemClock(), namespace)
+    await store.open()
+    await insert(store, JobSpec("send", queue="mail"), JobSpec("send"))
+    yield store
+    await store.close()
+
+
+async def waits(postgres: Postgres, namespace: str) -> None:
+    """Return once somebody waits for the table of pauses."""
+    await until(lambda: bool(ask(postgres.address, WAITING.format(namespace))))
+
+
+async def test_a_pause_waits_for_the_claims_that_have_not_seen_it(
+    postgres: Postgres, namespace: str, store: PostgresStore
+) -> None:
+    with psycopg.connect(postgres.address) as claim:
+        claim.execute(f'SELECT "{namespace}".choose_1(ARRAY[1], 1)'.encode())
+        pausing = asyncio.create_task(store.queues.pause("mail", at=NOON))
+        await waits(postgres, namespace)
+        assert not pausing.done()
+        claim.rollback()
+        await pausing
+    assert await take(store, MAIL) == ()
+
+
+async def test_a_claim_waits_for_a_pause_that_is_under_way_and_obeys_it(
+    postgres: Postgres, namespace: str, store: PostgresStore
+) -> None:
+    with psycopg.connect(postgres.address) as pause:
+        pause.execute(f"SELECT \"{namespace}\".pause_1('mail', '', now())".encode())
+        claiming = asyncio.create_task(take(store, MAIL))
+        await waits(postgres, namespace)
+        assert not claiming.done()
+        pause.commit()
+        assert await claiming == ()
+
+
+async def test_a_backup_is_in_nobodys_way(
+    postgres: Postgres, namespace: str, store: PostgresStore
+) -> None:
+    with psycopg.connect(postgres.address) as backup:
+        backup.execute(f'LOCK TABLE "{namespace}".paused_queues IN ACCESS SHARE MODE'.encode())
+        await store.queues.pause("mail", at=NOON)
+        assert len(await take(store, BOTH)) == 1
+        await store.queues.resume("mail")
+        assert len(await take(store, BOTH)) == 1
+
+
+async def test_a_claim_above_marks_passes_paused_lanes_over(
+    postgres: Postgres, namespace: str, store: PostgresStore
+) -> None:
+    rows = ask(postgres.address, f'SELECT queue, id FROM "{namespace}".lanes')
+    lanes = {str(row[0]): row[1] for row in rows}
+    marks = f"ARRAY[{lanes['mail']}, {lanes['default']}], ARRAY[0, 0]::smallint[]"
+    above = (
+        f'SELECT "{namespace}".choose_above_1({marks}, '
+        "ARRAY['-infinity', '-infinity']::timestamptz[], ARRAY[0, 0], 10)"
+    )
+    assert ask(postgres.address, above) == [([1, 2],)]
+    await store.queues.pause("mail", at=NOON)
+    assert ask(postgres.address, above) == [([2],)]
+    await store.queues.pause("default", at=NOON)
+    assert ask(postgres.address, above) == [([],)]
+
+
+async def test_nodes_of_an_older_version_obey_too(
+    postgres: Postgres, namespace: str, store: PostgresStore
+) -> None:
+    await store.queues.pause("mail", at=NOON)
+    nothing = ", ".join(["NULL"] * 10)
+    older = (
+        f"SELECT id FROM \"{namespace}\".take_1('{ANNE}', ARRAY['mail', 'default'], "
+        f"ARRAY['send'], 10, 0, {nothing}, NULL, NULL, NULL, NULL, false, NULL)"
+    )
+    assert ask(postgres.address, older) == [(None,), (2,)]
