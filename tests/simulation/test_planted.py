@@ -1,9 +1,8 @@
 """The simulator bites: bugs of other schedulers, planted here, are found and called by name."""
 
-import importlib.util
+import json
 from contextlib import AbstractContextManager
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
@@ -16,23 +15,14 @@ PLANTED = sorted(Path(__file__).with_name("planted").glob("*.py"))
 WITHIN = 500
 
 
-def load(file: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"planted_{file.stem}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 def test_there_are_enough_of_them() -> None:
-    assert len(PLANTED) >= 12
+    assert len(PLANTED) >= 22
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("file", PLANTED, ids=lambda file: file.stem)
 def test_a_planted_bug_is_found_and_named(file: Path) -> None:
-    bug = load(file)
+    bug = runs.load(file)
     assert bug.__doc__
     planted: AbstractContextManager[None] = bug.planted()
     broken: list[Violation] = []
@@ -46,7 +36,7 @@ def test_a_planted_bug_is_found_and_named(file: Path) -> None:
 
 
 def test_a_planted_bug_is_gone_afterwards() -> None:
-    bug = load(PLANTED[0])
+    bug = runs.load(PLANTED[0])
     with bug.planted():
         pass
     _, _, broken = runs.simulate(bug.FOUND_AT)
@@ -55,8 +45,32 @@ def test_a_planted_bug_is_gone_afterwards() -> None:
 
 def test_a_seed_that_finds_something_says_how_to_see_it_again() -> None:
     file = next(each for each in PLANTED if each.stem == "recomputed_from_now")
-    first = str(load(file).FOUND_AT)
+    first = str(runs.load(file).FOUND_AT)
     arguments = ["--seeds", "1", "--first", first, "--workers", "1", "--plant", str(file)]
     told = CliRunner().invoke(main, arguments)
     assert told.exit_code == 1
     assert f"python -m drumbeat.testing.simulation --seed {first} -v --plant {file}" in told.output
+
+
+def test_a_hunt_says_how_many_seeds_each_bug_took(tmp_path: Path) -> None:
+    quick = next(each for each in PLANTED if each.stem == "recomputed_from_now")
+    harmless = tmp_path / "harmless.py"
+    harmless.write_text(
+        "from contextlib import nullcontext as planted\nCAUGHT_BY = {'S1'}\n", encoding="utf-8"
+    )
+    (tmp_path / quick.name).write_text(quick.read_text(encoding="utf-8"), encoding="utf-8")
+    within = runs.load(quick).FOUND_AT + 1
+    options = ["--planted", "--bugs", str(tmp_path), "--seeds", str(within), "-o", "json"]
+    told = CliRunner().invoke(main, options)
+    found = {each["bug"]: each for each in json.loads(told.stdout)}
+    assert told.exit_code == 1, "one was not caught"
+    assert found["recomputed_from_now"]["caught"]
+    assert found["recomputed_from_now"]["seeds"] == within
+    assert "S2" in found["recomputed_from_now"]["invariants"]
+    assert not found["harmless"]["caught"]
+
+
+def test_a_folder_without_planted_bugs_is_told_of(tmp_path: Path) -> None:
+    told = CliRunner().invoke(main, ["--planted", "--bugs", str(tmp_path)])
+    assert told.exit_code == 1
+    assert "holds no planted bugs" in str(told.exception)

@@ -79,7 +79,7 @@ class _Draining:
         promoted = await self._jobs.promote(BATCH)
         counts = await self._jobs.counts()
         queues = [queue for queue, jobs in counts.items() if jobs.get(Status.QUEUED)]
-        taken = await self._hand.take(queues, self._plant.registry.names)
+        taken = await self._hand.take(queues, self._plant.registry.runnable)
         self._ended["cancelled"] += len(taken.cancelled)
         for attempt in taken.attempts:
             self._ended[_how(await self._hand.work(attempt))] += 1

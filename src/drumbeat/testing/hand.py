@@ -80,8 +80,7 @@ class Hand:
 
     async def _perform(self, attempt: Attempt, raised: list[Exception]) -> Settlement:
         plant = self._plant
-        registry = Registry()
-        registry.add(_watched(plant.registry.get(attempt.spec.task), raised))
+        registry = Registry([_watched(plant.registry.get(attempt.spec.task), raised)])
         executor = Executor(plant.bus, processes=1)
         slots = Slots(1, registry, executor, plant.runtime, plant.bus)
         try:

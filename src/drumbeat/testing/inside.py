@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from drumbeat.api.desk import Desk
 from drumbeat.app import Drumbeat
 from drumbeat.engine.node import RunningNode
 from drumbeat.engine.submitter import Submitter
+from drumbeat.engine.threads import Threads
 from drumbeat.model.schedule import Schedule
 from drumbeat.wiring import Plant
 
@@ -32,3 +34,14 @@ def declared(app: Drumbeat) -> Sequence[Schedule]:
 def node(app: Drumbeat) -> RunningNode | None:
     """The app as a node of the fleet; None while it does not run."""
     return app._node
+
+
+def use_threads(node: RunningNode, threads: Threads) -> None:
+    """Let the synchronous handlers of a node that has just started run in other threads."""
+    node._parts.executor._threads = threads
+
+
+def desk(app: Drumbeat) -> Desk:
+    """What stands behind the API of the app."""
+    app._measure()
+    return app._desk()

@@ -13,7 +13,7 @@ from drumbeat.ports.runtime import Isolated
 from drumbeat.rules.leading import Leading
 
 CAUGHT_BY = {"S8"}
-FOUND_AT = 56
+FOUND_AT = 52
 
 enter, renew = Elector._enter, Elector._renew
 

@@ -11,7 +11,7 @@ from drumbeat.stores.memory.ledger import Signature
 from drumbeat.stores.memory.schedules import MemorySchedules
 
 CAUGHT_BY = {"S2", "S4"}
-FOUND_AT = 4
+FOUND_AT = 14
 
 
 def put(self: MemorySchedules, edit: Edit, signature: Signature) -> Written | Raced:

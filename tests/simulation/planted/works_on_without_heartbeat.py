@@ -9,7 +9,7 @@ from unittest.mock import patch
 from drumbeat.engine.keeper import Keeper
 
 CAUGHT_BY = {"S14"}
-FOUND_AT = 83
+FOUND_AT = 113
 
 
 def give_up_never(self: Keeper) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import click
 
-from drumbeat.testing.simulation import runs
-from drumbeat.testing.simulation.chance import stopwatch
+from drumbeat.testing.simulation import report, runs
+from drumbeat.testing.simulation.hunting import Hunt, hunt_all, planted_in
 from drumbeat.testing.simulation.story import story
 
-REPLAY = "python -m drumbeat.testing.simulation --seed {seed} -v"
-SHOWN = 5
+FAILED = Path("simulation-failures.txt")
+BUGS = Path("tests/simulation/planted")
+NO_SEED = "planted bugs are hunted over all seeds; leave --seed out"
 
 
 @click.command()
@@ -21,49 +21,80 @@ SHOWN = 5
 @click.option("-v", "--verbose", is_flag=True, help="With --seed: tell the whole story.")
 @click.option("--seeds", type=click.IntRange(1), default=500, show_default=True, help="How many.")
 @click.option("--first", type=int, default=0, show_default=True, help="The first of them.")
-@click.option("--workers", type=click.IntRange(1), help="Processes; as many as cores if not given.")
+@click.option(
+    "--processes",
+    "--workers",
+    type=click.IntRange(1),
+    help="How many run at once; as many as cores if not given.",
+)
 @click.option("--stop-early", is_flag=True, help="Stop at the first seed that finds something.")
+@click.option(
+    "--failed",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=FAILED,
+    show_default=True,
+    help="The file to which seeds that find something are added.",
+)
 @click.option(
     "--plant",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A file with a planted bug that should be found.",
 )
+@click.option("--planted", is_flag=True, help="Hunt every planted bug, and say what found it.")
+@click.option(
+    "--bugs",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=BUGS,
+    show_default=True,
+    help="With --planted: the folder of planted bugs.",
+)
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text")
 def main(
+    *,
     seed: int | None,
-    verbose: bool,  # noqa: FBT001 - options arrive as they are
+    verbose: bool,
     seeds: int,
     first: int,
-    workers: int | None,
-    stop_early: bool,  # noqa: FBT001 - as above
+    processes: int | None,
+    stop_early: bool,
+    failed: Path,
     plant: Path | None,
+    planted: bool,
+    bugs: Path,
     output: str,
 ) -> None:
     """Simulate a fleet under faults, one virtual world for each seed."""
+    if planted:
+        if seed is not None:
+            raise click.UsageError(NO_SEED)
+        sys.exit(_hunt(bugs, processes, seeds, output))
     if seed is not None:
         if plant is not None:
             runs.plant(plant)
         sys.exit(_replay(seed, verbose=verbose))
     known = runs.regressions()
-    wanted = [each for each in range(first, first + seeds) if each not in known]
+    wanted = [*known, *(each for each in range(first, first + seeds) if each not in known)]
     total = runs.Result()
-    started = stopwatch()
-    for result in runs.run_all(known + wanted, workers, plant):
+    progress = report.Progress(len(wanted))
+    for result in runs.run_all(wanted, processes, plant):
         total.add(result)
-        _report(result, plant)
-        _progress(total, len(known) + len(wanted))
+        if plant is None:
+            report.keep(failed, result)
+        _say(result, plant)
+        progress.tell(total)
         if stop_early and total.violations:
             break
-    total.seconds = stopwatch() - started
+    total.seconds = progress.seconds
     click.echo(err=True)
-    click.echo(_json(total, plant) if output == "json" else _text(total, plant))
+    click.echo(report.as_json(total, plant) if output == "json" else report.text(total, plant))
     sys.exit(1 if total.violations or (total.unreached and not plant) else 0)
 
 
 def _replay(seed: int, *, verbose: bool) -> int:
     _, history, broken = runs.simulate(seed)
     if verbose:
-        click.echo(f"seed {seed}; faults: {', '.join(sorted(history.kinds)) or 'none'}")
+        apart = "; each node has a store of its own" if history.apart else ""
+        click.echo(f"seed {seed}; faults: {', '.join(sorted(history.kinds)) or 'none'}{apart}")
         for line in story(history):
             click.echo(line)
     for violation in broken:
@@ -73,68 +104,19 @@ def _replay(seed: int, *, verbose: bool) -> int:
     return 1 if broken else 0
 
 
-def _report(result: runs.Result, plant: Path | None) -> None:
+def _hunt(bugs: Path, processes: int | None, within: int, output: str) -> int:
+    found: list[Hunt] = []
+    for each in hunt_all(planted_in(bugs), processes, within):
+        found.append(each)
+        click.echo(f"{each.bug}: {each.first or 'not found'}", err=True)
+    click.echo(report.hunted_json(found) if output == "json" else report.hunted(found, within))
+    return 0 if all(each.caught for each in found) else 1
+
+
+def _say(result: runs.Result, plant: Path | None) -> None:
     """Say at once what was found: a long run may be cut short."""
     for seed, broken in sorted(result.violations.items()):
-        click.echo(f"\r{broken[0]}\n  {_replay_command(seed, plant)}", err=True)
-
-
-def _progress(total: runs.Result, seeds: int) -> None:
-    click.echo(
-        f"\r{total.seeds}/{seeds} seeds, {len(total.violations)} with violations",
-        nl=False,
-        err=True,
-    )
-
-
-def _text(total: runs.Result, plant: Path | None) -> str:
-    hours = total.virtual_seconds / 3600
-    faults = ", ".join(f"{kind} {times:,}" for kind, times in sorted(total.faults.items()))
-    lines = [
-        f"seeds       {total.seeds:,} ({_rate(total):,.0f} a minute)",
-        f"virtual     {hours:.1f} hours, {total.steps:,} steps, {total.messages:,} messages",
-        f"faults      {faults}",
-        f"rare states {len(total.states)} reached",
-        *(f"            never: {state}" for state in total.unreached),
-        f"violations  {sum(map(len, total.violations.values()))}",
-    ]
-    for seed, broken in sorted(total.violations.items())[:SHOWN]:
-        lines += [f"seed {seed}: {broken[0]}", f"  {_replay_command(seed, plant)}"]
-    return "\n".join(lines)
-
-
-def _json(total: runs.Result, plant: Path | None) -> str:
-    return json.dumps(
-        {
-            "seeds": total.seeds,
-            "seeds_per_minute": round(_rate(total)),
-            "virtual_hours": round(total.virtual_seconds / 3600, 2),
-            "steps": total.steps,
-            "messages": total.messages,
-            "faults": dict(sorted(total.faults.items())),
-            "states": dict(sorted(total.states.items())),
-            "unreached": total.unreached,
-            "violations": [
-                {
-                    "seed": seed,
-                    "invariants": sorted({each.invariant for each in broken}),
-                    "first": str(broken[0]),
-                    "replay": _replay_command(seed, plant),
-                }
-                for seed, broken in sorted(total.violations.items())
-            ],
-        },
-        indent=2,
-    )
-
-
-def _rate(total: runs.Result) -> float:
-    return total.seeds / total.seconds * 60 if total.seconds else 0.0
-
-
-def _replay_command(seed: int, plant: Path | None) -> str:
-    command = REPLAY.format(seed=seed)
-    return f"{command} --plant {plant}" if plant else command
+        click.echo(f"\r{broken[0]}\n  {report.replay(seed, plant)}", err=True)
 
 
 if __name__ == "__main__":

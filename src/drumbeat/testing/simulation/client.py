@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from drumbeat.engine.resignation import request_for
 from drumbeat.model.errors import DrumbeatError
 from drumbeat.model.ids import JobId
+from drumbeat.model.plan import Backfilled
 from drumbeat.model.triggers import every
 from drumbeat.testing.simulation.chance import Random
 from drumbeat.testing.simulation.faults import Fault
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 Act: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
 BATCH = 3
+BACKFILLED = ("often", "single", "patient")
 EDITED = ("edited-1", "edited-2", "often", "single")
 
 
@@ -33,21 +37,39 @@ class Client:
         self._random = random
         self._numbers = count(1)
         self._jobs: list[JobId] = []
-        kinds = world.kinds
-        self._acts: list[Act] = [*[self._submit] * 6, self._submit_many]
-        if Fault.EDITS in kinds:
-            self._acts += [self._put, self._put, self._pause, self._resume, self._remove] * 2
-        if Fault.CANCELS in kinds:
-            self._acts += [self._cancel] * 3
+        self._acts = self._chosen()
+
+    def _chosen(self) -> list[tuple[Fault | None, Act]]:
+        edits: list[Act] = [self._put, self._put, self._pause, self._resume, self._remove]
+        acts: dict[Fault | None, list[Act]] = {
+            None: [*[self._submit] * 6, self._submit_many],
+            Fault.EDITS: edits * 2,
+            Fault.CANCELS: [self._cancel] * 3,
+            Fault.DRAINS: [self._drain],
+            Fault.BACKFILLS: [self._backfill] * 3,
+        }
+        if self._world.history.apart:  # its store is nobody else's
+            acts = {}
+        acts[Fault.RESIGNS] = [self._ask_to_resign]
+        kinds = self._world.kinds
+        return [
+            (kind, act)
+            for kind, several in acts.items()
+            for act in several
+            if kind is None or kind in kinds
+        ]
 
     def begin(self) -> None:
         """Plan the first act."""
-        self._world.later(self._random.random(), self._act)
+        if self._acts:
+            self._world.later(self._random.random(), self._act)
 
     def _act(self) -> None:
         if self._world.healed:
             return
-        work = self._random.choice(self._acts)
+        kind, work = self._random.choice(self._acts)
+        if kind is not None:
+            self._world.history.faults[kind] += 1
         self._world.loop.start(self._process.lane, self._try(work), "client")
         self._world.later(0.1 + self._random.expovariate(1.0), self._act)
 
@@ -64,7 +86,8 @@ class Client:
     async def _submit(self) -> None:
         payload = f"payload {next(self._numbers)}"
         delay = self._random.choice((0.0, 0.0, 1.5))
-        task = self._app.task_named("work").options(delay=delay)
+        name = self._random.choice(("work", "work", "toil"))
+        task = self._app.task_named(name).options(delay=delay)
         job = await task.submit(payload)
         self._jobs.append(job.id)
         self._acknowledge("submitted", (job.id, payload))
@@ -103,3 +126,23 @@ class Client:
         if self._jobs:
             job_id = self._random.choice(self._jobs[-10:])
             await self._app.jobs.cancel(job_id)
+
+    async def _drain(self) -> None:
+        alive = [each.node.id for each in await self._app.nodes() if each.alive]
+        if alive:
+            asked = await self._app.drain([self._random.choice(alive)])
+            self._world.tell("client", "drain", f"asked {', '.join(asked)} to drain")
+
+    async def _ask_to_resign(self) -> None:
+        lease = await self._app.leadership.leader()
+        if lease is not None:
+            await self._app.config.put(*request_for(lease))
+            self._world.tell("client", "resign", f"asked {lease.holder} to end term {lease.token}")
+
+    async def _backfill(self) -> None:
+        name = self._random.choice(BACKFILLED)
+        end = self._process.machine.clock.now() - timedelta(seconds=self._random.choice((0.5, 4)))
+        fired = await self._app.schedules.backfill(name, end - timedelta(seconds=15), end)
+        for verdict in fired:
+            if isinstance(verdict, Backfilled):
+                self._acknowledge("submitted", (verdict.job_id, name))

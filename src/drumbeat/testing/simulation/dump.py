@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from drumbeat.model.ids import JobId
 from drumbeat.model.job import Job
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
-from drumbeat.model.plan import TickRecord
+from drumbeat.model.plan import Outcome, TickRecord
 from drumbeat.stores.memory import MemoryStore
 from drumbeat.testing.simulation.history import Dump
 
@@ -42,3 +43,17 @@ async def _jobs(store: MemoryStore) -> list[Job]:
         jobs += found
         if len(found) < len(ids):
             return jobs
+
+
+async def dump_apart(stores: Iterable[tuple[str, MemoryStore]]) -> Dump:
+    """Who fired what, over all stores that there were: each process had one of its own."""
+    fires: dict[str, list[tuple[str, datetime, datetime]]] = {}
+    for process, store in stores:
+        present = await store.schedules.list(PageRequest(LARGEST_PAGE))
+        for name in (each.name for each in present.items):
+            fires.setdefault(name, []).extend(
+                (process, row.tick_at, row.recorded_at)
+                for row in await _ledger(store, name)
+                if row.outcome is Outcome.FIRED
+            )
+    return Dump(fires=fires)

@@ -57,6 +57,18 @@ class Fault(StrEnum):
     """Handlers kill the process that runs them."""
     CLOCK_CHANGE = "daylight saving"
     """Summer time begins or ends during the faults."""
+    LOCKS = "lock"
+    """Processes work under a lock of the fleet."""
+    DRAINS = "drain"
+    """A person asks a node to finish its work and stop."""
+    RESIGNS = "resignation"
+    """A person asks the leader to resign, or the leader does so of its own accord."""
+    BACKFILLS = "backfill"
+    """Past ticks are fired by hand, also such as are due and not yet fired."""
+
+
+CLOCKS = frozenset({Fault.SKEW, Fault.DRIFT})
+"""Nodes with a store of their own have only their clocks to agree by: these must be right."""
 
 
 def swarm(random: Random) -> frozenset[Fault]:
@@ -96,6 +108,7 @@ class Nemesis:
             Fault.DRIFT: self._drift,
             Fault.LIES: self._lie,
             Fault.FORGETTING: self._forget,
+            Fault.RESIGNS: self._resign,
         }
         self._acts = [(kind, act) for kind, act in acts.items() if kind in world.kinds]
 
@@ -191,3 +204,9 @@ class Nemesis:
 
     def _forget(self) -> None:
         self._world.forget()
+
+    def _resign(self) -> None:
+        for process in self._world.processes:
+            if process.app.leadership.is_leader:
+                self._world.tell(process.name, "resign", "resigns of its own accord")
+                process.lane.context.copy().run(process.app.leadership.resign)

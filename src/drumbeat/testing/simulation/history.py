@@ -64,6 +64,18 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
+class Guarded:
+    """A process did something under a lock that it trusted in."""
+
+    at: float
+    by: str
+    name: str
+    token: int
+    others: tuple[str, ...]
+    """Who else trusted in a hold of the same lock at that moment."""
+
+
+@dataclass(frozen=True, slots=True)
 class Acknowledged:
     """A client was told that something was done."""
 
@@ -92,6 +104,10 @@ class Dump:
         default_factory=dict[str, Sequence[TickRecord]]
     )
     jobs: Sequence[Job] = ()
+    fires: Mapping[str, Sequence[tuple[str, datetime, datetime]]] = field(
+        default_factory=dict[str, Sequence[tuple[str, datetime, datetime]]]
+    )
+    """In a world of stores apart: who fired which tick of a schedule, and when by its clock."""
 
 
 @dataclass(slots=True)
@@ -104,6 +120,9 @@ class History:
     applied: list[Applied] = field(default_factory=list[Applied])
     believed: list[Believed] = field(default_factory=list[Believed])
     ran: list[Ran] = field(default_factory=list[Ran])
+    guarded: list[Guarded] = field(default_factory=list[Guarded])
+    draining: dict[str, float] = field(default_factory=dict[str, float])
+    """Processes that have said that they drain, and since when."""
     acknowledged: list[Acknowledged] = field(default_factory=list[Acknowledged])
     told: list[Told] = field(default_factory=list[Told])
     noted: Counter[str] = field(default_factory=Counter[str])
@@ -111,6 +130,8 @@ class History:
     faults: Counter[str] = field(default_factory=Counter[str])
     kinds: frozenset[str] = frozenset()
     """The kinds of faults that this world may have."""
+    apart: bool = False
+    """Whether each node had a store of its own (the in-process mode)."""
     healed_at: float = 0.0
     """When the faults stopped."""
     ended_at: float = 0.0

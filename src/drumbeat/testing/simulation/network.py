@@ -75,6 +75,8 @@ class Network:
         self.cut: set[tuple[str, str]] = set()
         """Ways, as pairs of machines, on which nothing passes."""
         self._over = False
+        self.on_applied: Callable[[Applied], None] = history.applied.append
+        """Called for each request that a server has carried out."""
         self.messages = 0
 
     def close(self) -> None:
@@ -154,10 +156,10 @@ class Network:
         result: Any = None
         error: Exception | None = None
         try:
-            result = _driven(call.method(*call.arguments, **call.keywords))
+            result = driven(call.method(*call.arguments, **call.keywords))
         except Exception as raised:  # noqa: BLE001 - it is the answer
             error = raised
-        self._history.applied.append(
+        self.on_applied(
             Applied(
                 self._loop.time(),
                 call.server.clock.elapsed(),
@@ -173,7 +175,7 @@ class Network:
         return result, error
 
 
-def _driven(work: Coroutine[Any, Any, Any]) -> Any:
+def driven(work: Coroutine[Any, Any, Any]) -> Any:
     """The result of a coroutine that never waits: what a server does is one step."""
     try:
         work.send(None)

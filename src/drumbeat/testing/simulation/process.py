@@ -9,6 +9,7 @@ from typing import TypeAlias, Unpack
 from drumbeat.app import Drumbeat
 from drumbeat.engine.context import Context
 from drumbeat.engine.elector import Elector
+from drumbeat.engine.lock import Lock
 from drumbeat.engine.scheduled import PolicySettings
 from drumbeat.model.retry import Retry
 from drumbeat.model.trigger import Trigger
@@ -22,6 +23,7 @@ from drumbeat.testing.simulation.network import Network, Sender, Server
 from drumbeat.testing.simulation.remote import Line, RemoteCoordinator, RemoteStore
 from drumbeat.testing.simulation.runtime import ProcessRuntime
 from drumbeat.testing.simulation.servers import FickleCoordinator
+from drumbeat.testing.simulation.threads import VirtualThreads
 
 LEASE_TTL = 3.0
 HEARTBEAT = 1.0
@@ -54,6 +56,8 @@ class Surroundings:
     coordinator: FickleCoordinator
     store_server: Server
     coordinator_server: Server
+    apart: bool = False
+    """Whether each process has a store of its own (the in-process mode)."""
 
 
 class Process:
@@ -72,7 +76,7 @@ class Process:
             Line(around.network, sender, around.coordinator_server), around.coordinator
         )
         self.app = Drumbeat(
-            self._store,
+            "memory://" if around.apart else self._store,
             coordinator=coordinator,
             runtime=self.runtime,
             environment={},
@@ -86,6 +90,8 @@ class Process:
         )
         self.seen: object = None
         """The state of its elector when it was last looked at."""
+        self.lock: Lock | None = None
+        """The lock under which it works."""
 
     @property
     def alive(self) -> bool:
@@ -103,6 +109,13 @@ class Process:
         node = inside.node(self.app)
         return None if node is None else node._parts.elector  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - beliefs are private, and what we check
 
+    async def start(self) -> None:
+        """Start the node; its synchronous handlers run in lanes in place of threads."""
+        await self.app.start()
+        node = inside.node(self.app)
+        assert node is not None
+        inside.use_threads(node, VirtualThreads(self._loop, self.runtime))
+
     def kill(self) -> None:
         """End it here and now, as `kill -9` does."""
         for lane in self.lanes:
@@ -117,8 +130,14 @@ def declare(app: Drumbeat, handle: Handle) -> None:
     async def work(ctx: Context, payload: str) -> str:
         return await handle(ctx, payload)
 
+    @app.task(name="toil", retry=RETRY, timeout=10.0)
+    def toil(ctx: Context, payload: str) -> Awaitable[str]:
+        return handle(ctx, payload)  # a virtual thread sees to it to the end
+
     def schedule(name: str, when: Trigger, **policies: Unpack[PolicySettings]) -> None:
         app.schedule(work, when, name=name, kwargs={"payload": name}, **policies)
+
+    app.schedule(toil, every(seconds=6), name="thread", kwargs={"payload": "thread"})
 
     schedule("often", every(seconds=3), overlap="allow", misfire="all")
     schedule("single", every(seconds=5), overlap="skip")

@@ -28,9 +28,9 @@ class Line:
         self.sender = sender
         self.server = server
 
-    def to(self, part: Part) -> Part:
+    def to(self, part: Part, prefix: str = "") -> Part:
         """A part of the server, each of whose calls is a request."""
-        return cast("Part", _Far(self, part))
+        return cast("Part", _Far(self, part, prefix))
 
     async def ask(self, name: str, method: Callable[..., Any], *arguments: Any) -> Any:
         """One request."""
@@ -40,13 +40,14 @@ class Line:
 class _Far:
     """Stands for a part of a server."""
 
-    def __init__(self, line: Line, part: object) -> None:
+    def __init__(self, line: Line, part: object, prefix: str) -> None:
         self._line = line
         self._part = part
+        self._prefix = prefix
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._part, name)
-        member = self._asking(name, method)
+        member = self._asking(self._prefix + name, method)
         if inspect.iscoroutinefunction(method):
             setattr(self, name, member)  # found there from now on
             return member
@@ -124,7 +125,7 @@ class RemoteStore:
     """The store, as a process reaches it."""
 
     always_hints = False
-    writers = 1
+    writers = 2
     joining = None
 
     def __init__(self, line: Line, store: MemoryStore) -> None:
@@ -136,6 +137,9 @@ class RemoteStore:
         self.fence = line.to(store.fence)
         self.schedules = line.to(store.schedules)
         self.retention = line.to(store.retention)
+        self.queues = line.to(store.queues)
+        self.audit = line.to(store.audit)
+        self.tokens = line.to(store.tokens)
 
     async def open(self) -> None:
         """A first exchange."""
@@ -176,7 +180,7 @@ class RemoteCoordinator:
         self._coordinator = coordinator
         self.leases = line.to(coordinator.leases)
         self.registry = line.to(coordinator.registry)
-        self.configuration = line.to(coordinator.configuration)
+        self.configuration = line.to(coordinator.configuration, "configuration.")
 
     async def open(self) -> None:
         """A first exchange."""

@@ -7,24 +7,27 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from threading import Thread
+from types import ModuleType
 
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.testing.simulation import sometimes
 from drumbeat.testing.simulation.chance import stopwatch
-from drumbeat.testing.simulation.checkers import Violation, violations
+from drumbeat.testing.simulation.checkers import Violation, at_the_end, in_order
 from drumbeat.testing.simulation.history import History
 from drumbeat.testing.simulation.story import fingerprint
 from drumbeat.testing.simulation.world import World
 
 REGRESSIONS = Path(__file__).with_name("regressions.txt")
 CHUNK = 5
+TASKS_PER_PROCESS = 40
+"""Chunks after which a process is replaced by a new one, so that nothing can pile up overnight."""
 _planted = ExitStack()
 
 
@@ -35,6 +38,7 @@ class Result:
     seeds: int = 0
     steps: int = 0
     messages: int = 0
+    checks: int = 0
     virtual_seconds: float = 0.0
     seconds: float = 0.0
     faults: Counter[str] = field(default_factory=Counter[str])
@@ -46,6 +50,7 @@ class Result:
         self.seeds += other.seeds
         self.steps += other.steps
         self.messages += other.messages
+        self.checks += other.checks
         self.virtual_seconds += other.virtual_seconds
         self.faults.update(other.faults)
         self.states.update(other.states)
@@ -61,9 +66,16 @@ class Result:
 
 def simulate(seed: int) -> tuple[World, History, list[Violation]]:
     """One world, and every promise that was broken in it."""
+    return simulated(seed)[:3]
+
+
+def simulated(seed: int) -> tuple[World, History, list[Violation], int]:
+    """The same, and how often a watcher has looked at a step."""
     world = World(seed)
+    monitor = world.monitor
     history = world.run()
-    return world, history, violations(history)
+    broken = in_order([*monitor.broken, *at_the_end(history)])
+    return world, history, broken, monitor.checked
 
 
 def fingerprint_of(seed: int) -> str:
@@ -78,26 +90,29 @@ def regressions() -> list[int]:
 
 
 def plant(file: Path) -> None:
-    """Make this process run with a planted bug: the file has a context manager `planted`."""
+    """Make this process run with a planted bug."""
+    _planted.enter_context(load(file).planted())
+
+
+def load(file: Path) -> ModuleType:
+    """A planted bug: a module with a context manager `planted`, and the names of who finds it."""
     spec = importlib.util.spec_from_file_location(f"planted_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise ConfigurationError(f"{file} is no Python file with a planted bug")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    planted: AbstractContextManager[None] = module.planted()
-    _planted.enter_context(planted)
+    return module
 
 
 def run_all(
-    seeds: Sequence[int], workers: int | None = None, bug: Path | None = None
+    seeds: Sequence[int], processes: int | None = None, bug: Path | None = None
 ) -> Iterator[Result]:
     """The results of the seeds, some at a time, as they come in."""
-    workers = workers or os.cpu_count() or 1
-    chunks = iter([seeds[start : start + CHUNK] for start in range(0, len(seeds), CHUNK)])
-    prepare = partial(_prepare, bug)
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=prepare)
+    processes = processes or os.cpu_count() or 1
+    chunks = (seeds[start : start + CHUNK] for start in range(0, len(seeds), CHUNK))
+    pool = pool_of(processes, bug)
     try:
-        under_way = {pool.submit(run_some, chunk) for chunk in islice(chunks, 2 * workers)}
+        under_way = {pool.submit(run_some, chunk) for chunk in islice(chunks, 2 * processes)}
         while under_way:
             done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
             under_way |= {pool.submit(run_some, chunk) for chunk in islice(chunks, len(done))}
@@ -105,6 +120,16 @@ def run_all(
                 yield each.result()
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def pool_of(processes: int, bug: Path | None = None) -> ProcessPoolExecutor:
+    """Processes of our own, which end with us."""
+    return ProcessPoolExecutor(
+        processes,
+        mp_context=get_context("spawn"),
+        initializer=partial(_prepare, bug),
+        max_tasks_per_child=TASKS_PER_PROCESS,
+    )
 
 
 def _prepare(bug: Path | None) -> None:
@@ -126,12 +151,13 @@ def run_some(seeds: Sequence[int]) -> Result:
     total = Result()
     started = stopwatch()
     for seed in seeds:
-        world, history, broken = simulate(seed)
+        world, history, broken, checks = simulated(seed)
         total.add(
             Result(
                 1,
                 world.loop.steps,
                 world.network.messages,
+                checks,
                 history.ended_at,
                 faults=Counter({str(kind): times for kind, times in history.faults.items()}),
                 states=sometimes.reached(history),

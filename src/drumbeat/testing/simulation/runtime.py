@@ -68,6 +68,10 @@ class ProcessRuntime:
         self, name: str, work: Callable[[Isolated], Coroutine[Any, Any, None]]
     ) -> Isolated:
         """Start work that goes on even while the main lane is paused."""
+        return _IsolatedLane(self._lane, self.new_lane(name), self._loop, work)
+
+    def new_lane(self, name: str) -> Lane:
+        """A thread of the process, which is paused and killed with it."""
         lane = Lane(f"{self._lane.name}/{name}", self._lane.owner)
         self.isolated.append(lane)
-        return _IsolatedLane(self._lane, lane, self._loop, work)
+        return lane

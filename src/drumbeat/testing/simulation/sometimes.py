@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import cast
 
+from drumbeat.engine.elector import RESIGNED
 from drumbeat.model.errors import StaleEpoch
 from drumbeat.model.job import Change, Settled, Status, Superseded
 from drumbeat.model.lease import Outranked
-from drumbeat.model.plan import Committed, Raced, SkipReason
+from drumbeat.model.plan import AlreadyFired, Backfilled, Committed, Raced, SkipReason
 from drumbeat.testing.simulation.checkers.reading import Commit, commits, settlements, written
 from drumbeat.testing.simulation.history import Believed, History
 from drumbeat.testing.simulation.process import GAP
@@ -140,6 +141,30 @@ def _several_fires(history: History) -> int:
     )
 
 
+def _told(kind: str, words: str = "") -> Callable[[History], int]:
+    return lambda history: sum(told.kind == kind and words in told.text for told in history.told)
+
+
+def _noted(what: str) -> Callable[[History], int]:
+    return lambda history: history.noted[what]
+
+
+def _answered(call: str, kind: type[object]) -> Callable[[History], int]:
+    def count(history: History) -> int:
+        return sum(
+            isinstance(verdict, kind)
+            for said in history.calls(call)
+            for verdict in cast("Sequence[object]", said.answer or ())
+        )
+
+    return count
+
+
+def _marks_overtaken(history: History) -> int:
+    calls = history.calls("configuration.compare_and_set")
+    return sum(said.answer is None and said.error is None for said in calls)
+
+
 def _lost_after(call: str) -> Callable[[History], int]:
     return lambda history: history.noted[f"the answer to a {call} was lost"]
 
@@ -172,6 +197,15 @@ STATES: dict[str, Callable[[History], int]] = {
     "the answer to an insert was lost": _lost_after("insert"),
     "the answer to an acquire was lost": _lost_after("acquire"),
     "the answer to a claim of the fence was lost": _lost_after("claim"),
+    "a thread went on after its attempt was over": _told("AttemptOverran"),
+    "a lock was lost while somebody worked under it": _noted("a lock was lost"),
+    "a lock was held by another": _noted("a lock was held by another"),
+    "a node drained because it was asked to": _told("NodeDraining", "draining"),
+    "a leader resigned because it was asked to": _told("LeadershipLost", RESIGNED),
+    "a past tick was fired by hand": _answered("backfill", Backfilled),
+    "a tick that was to be fired by hand had fired": _answered("backfill", AlreadyFired),
+    "an instance left a tick to another": _told("TickPassed"),
+    "an instance found the mark moved by another": _marks_overtaken,
 }
 
 

@@ -13,25 +13,29 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import cast
 
-from drumbeat.model.events import (
-    AttemptLost,
-    Event,
-    LeadershipGained,
-    LeadershipLost,
-    NodeStarted,
-)
+from drumbeat.model.events import Event, NodeDraining
 from drumbeat.model.plan import Edit
 from drumbeat.rules.leading import Leading
 from drumbeat.stores.memory import MemoryStore
+from drumbeat.testing import inside
 from drumbeat.testing.simulation.chance import chance
+from drumbeat.testing.simulation.checkers import Monitor
 from drumbeat.testing.simulation.client import Client
 from drumbeat.testing.simulation.clock import ProcessClock
-from drumbeat.testing.simulation.dump import dump
-from drumbeat.testing.simulation.faults import Fault, Nemesis, swarm, weather
+from drumbeat.testing.simulation.dump import dump, dump_apart
+from drumbeat.testing.simulation.faults import CLOCKS, Fault, Nemesis, swarm, weather
+from drumbeat.testing.simulation.guards import Guards
 from drumbeat.testing.simulation.handlers import Handlers
-from drumbeat.testing.simulation.history import Believed, History, Told
+from drumbeat.testing.simulation.history import (
+    Applied,
+    Believed,
+    Guarded,
+    History,
+    Ran,
+    Told,
+)
 from drumbeat.testing.simulation.loop import Lane, NotSimulated, VirtualLoop
-from drumbeat.testing.simulation.network import Network, Server, Weather
+from drumbeat.testing.simulation.network import Network, Server, Weather, driven
 from drumbeat.testing.simulation.process import (
     LEASE_TTL,
     Machine,
@@ -40,6 +44,7 @@ from drumbeat.testing.simulation.process import (
     declare,
 )
 from drumbeat.testing.simulation.servers import FickleCoordinator
+from drumbeat.testing.simulation.telling import STORY_EVENTS, described
 
 FAULTS_FOR = 40.0
 """Seconds in which things go wrong."""
@@ -53,7 +58,13 @@ STARTS = (
 )
 """Just before Paris puts its clocks forward, and back."""
 ORDINARY = datetime(2026, 6, 1, 12, 0, 3, tzinfo=UTC)
-STORY_EVENTS = (LeadershipGained, LeadershipLost, AttemptLost, NodeStarted)
+APART = 0.1
+"""The share of the worlds in which each node has a store of its own: the in-process mode."""
+
+
+def is_apart(seed: int) -> bool:
+    """Whether each node of this world has a store of its own."""
+    return chance(seed, "mode").random() < APART
 
 
 class World:
@@ -61,14 +72,16 @@ class World:
 
     def __init__(self, seed: int) -> None:
         draw = chance(seed, "world")
-        self.kinds = swarm(draw)
+        apart = is_apart(seed)
+        self.kinds = swarm(draw) - (CLOCKS if apart else frozenset())
         self.loop = VirtualLoop(chance(seed, "order").random)
         changes = Fault.CLOCK_CHANGE in self.kinds
         start = draw.choice(STARTS) if changes else ORDINARY
-        self.history = History(seed, start, kinds=frozenset(self.kinds))
+        self.history = History(seed, start, kinds=frozenset(self.kinds), apart=apart)
         self.network = Network(self.loop, chance(seed, "network"), self.history)
         self._seed = seed
         self._handlers = Handlers(self, chance(seed, "handlers"))
+        self._guards = Guards(self, chance(seed, "guards"))
         self._rates = chance(seed, "rates")
         self._weather = weather(self.kinds, draw)
         self._holds: dict[Lane, int] = {}
@@ -82,8 +95,11 @@ class World:
         store.clock.change_rate(1.0)  # the store's wall clock is the true one
         self.coordinator = FickleCoordinator(coordinator.clock, f"world-{seed}")
         self.store = MemoryStore(store.clock)
+        self._stores: list[tuple[str, MemoryStore]] = []
+        self.monitor = Monitor(self.history, lambda ids: driven(self.store.jobs.get(ids)))
+        self.network.on_applied = self._applied
         self._around = Surroundings(
-            self.loop, self.network, self.store, self.coordinator, store, coordinator
+            self.loop, self.network, self.store, self.coordinator, store, coordinator, apart
         )
         self.machines = [
             Machine(f"n{number}", self._clock(start))
@@ -129,6 +145,9 @@ class World:
             leaders = [each.name for each in self.processes if each.app.leadership.is_leader]
             self.history.leaders.append((self.loop.time(), leaders[0] if leaders else None))
         self.history.ended_at = self.loop.time()
+        if self.history.apart:
+            self.history.dump = await dump_apart(self._stores)
+            return
         edited = [
             edit.name
             for put in self.history.calls("put")
@@ -154,6 +173,20 @@ class World:
     def later(self, seconds: float, act: Callable[[], None]) -> None:
         """Do something later, whoever lives then."""
         self.loop.call_later(seconds, act, context=self.loop.home.context)
+
+    def ran(self, step: Ran) -> None:
+        """A handler has begun or ended."""
+        self.history.ran.append(step)
+        self.monitor.see(step)
+
+    def guarded(self, step: Guarded) -> None:
+        """Something was done under a lock."""
+        self.history.guarded.append(step)
+        self.monitor.see(step)
+
+    def _applied(self, step: Applied) -> None:
+        self.history.applied.append(step)
+        self.monitor.see(step)
 
     def tell(self, by: str, kind: str, text: str) -> None:
         """Add a line to the story."""
@@ -236,15 +269,24 @@ class World:
         process = Process(machine, self._around, random)
         declare(process.app, self._handlers.of(process))
         process.app.on(Event)(partial(self._hear, process))
+        if self._around.apart:
+            self._stores.append((process.name, cast("MemoryStore", process.app.store)))
         self.processes.append(process)
         self.loop.start(process.lane, self._start(process), "start")
 
     async def _start(self, process: Process) -> None:
         try:
-            await process.app.start()
+            await process.start()
         except Exception as error:  # noqa: BLE001 - a process that cannot start ends, and is started anew
             self.tell(process.name, "failed start", str(error))
             self._bury(process, 1.0)
+            return
+        if Fault.LOCKS in self.kinds:
+            self.loop.start(process.lane, self._guards.guard(process), "guard")
+        node = inside.node(process.app)
+        if node is not None:
+            await node.drain_requested.wait()
+            self.stop(process)
 
     def _bury(self, process: Process, restart_in: float) -> None:
         if process not in self.processes:
@@ -267,7 +309,9 @@ class World:
 
     def _hear(self, process: Process, event: Event) -> None:
         if process.alive and isinstance(event, STORY_EVENTS):
-            self.tell(process.name, type(event).__name__, _described(event))
+            self.tell(process.name, type(event).__name__, described(event))
+            if isinstance(event, NodeDraining):
+                self.history.draining.setdefault(process.name, self.loop.time())
 
     def _look_at(self, lane: Lane) -> None:
         """See whether somebody in this lane came to believe that it leads."""
@@ -291,7 +335,9 @@ class World:
         )
         now = self.loop.time()
         if until > now:
-            self.history.believed.append(Believed(now, process.name, state.lease, until, others))
+            step = Believed(now, process.name, state.lease, until, others)
+            self.history.believed.append(step)
+            self.monitor.see(step)
 
     async def _sleep(self, seconds: float) -> None:
         woken = self.loop.create_future()
@@ -304,6 +350,7 @@ class World:
     def _end(self) -> None:
         """Cancel whatever is left, of the living and the dead, so that nothing stays behind."""
         self.history = History(self._seed, self.history.start)  # what follows never happened
+        self.monitor = Monitor(self.history)
         self.network.close()
         for process in tuple(self.processes):
             process.kill()
@@ -321,17 +368,3 @@ class World:
         left = [task.get_name() for task in self.loop.tasks if not task.done()]
         if left:
             raise NotSimulated(f"these tasks cannot be cancelled: {left}")
-
-
-def _described(event: Event) -> str:
-    match event:
-        case LeadershipGained():
-            return f"leads as epoch {event.epoch}"
-        case LeadershipLost():
-            return f"leads no more (epoch {event.epoch}): {event.reason}"
-        case AttemptLost():
-            return f"takes job {event.attempt.job_id} away from {event.attempt.node}"
-        case NodeStarted():
-            return "runs"
-        case _:
-            return repr(event)

@@ -1,4 +1,4 @@
-"""Jobs: S11 to S16. What became of every job, by the store's own order and by what handlers saw."""
+"""Jobs: S11 to S16, and S20. What became of every job, by the store and by what handlers saw."""
 
 from __future__ import annotations
 
@@ -18,100 +18,125 @@ from drumbeat.model.job import (
     Status,
     Taken,
 )
-from drumbeat.testing.simulation.checkers.reading import settlements
+from drumbeat.testing.simulation.checkers.reading import settled_by, settlements
 from drumbeat.testing.simulation.checkers.violation import Violation
-from drumbeat.testing.simulation.history import Applied, History
+from drumbeat.testing.simulation.checkers.watcher import ServerWatcher, Watcher
+from drumbeat.testing.simulation.history import Applied, History, Ran
 
 WAITING = "waiting"
 RUNNING = "running"
 FINISHED = "finished"
 
 
-class _Lives:
-    """A second opinion on every job: where it stands, by the answers that the store gave."""
+class OnlyLegalChanges(ServerWatcher):
+    """S11, S12, S14: changes of status are legal, and a hold that is over changes nothing.
 
-    def __init__(self) -> None:
+    It is a second opinion on every job: where it stands, by the answers that the store gave.
+    """
+
+    calls = frozenset({"take", "settle", "cancel"})
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
         self._standing: dict[JobId, str] = {}
         self._fences: dict[JobId, int] = {}
-        self.wrong: list[Violation] = []
 
-    def claim(self, said: Applied, job_id: JobId, fence: int) -> None:
+    def see(self, step: Applied) -> Iterator[Violation]:
+        """Follow every job of the answer."""
+        if step.error is not None:
+            return
+        if isinstance(step.answer, Taken):
+            taken = step.answer
+            for verdict in taken.verdicts:
+                if isinstance(verdict, Settled):
+                    yield from self._settle(step, verdict)
+            for job_id in taken.cancelled:
+                yield from self._cancel(step, job_id)
+            for attempt in taken.attempts:
+                yield from self._claim(step, attempt.job_id, attempt.hold.fence)
+            return
+        for each in cast("tuple[object, ...]", step.answer):
+            if isinstance(each, Settled):
+                yield from self._settle(step, each)
+            elif isinstance(each, Cancelled):
+                yield from self._cancel(step, each.job_id)
+
+    def _claim(self, said: Applied, job_id: JobId, fence: int) -> Iterator[Violation]:
         standing = self._standing.get(job_id, WAITING)
         if standing == RUNNING:
-            self._break("S14", said, f"{said.by} claimed job {job_id} while it was held")
+            yield Violation("S14", said.at, f"{said.by} claimed job {job_id} while it was held")
         elif standing == FINISHED:
-            self._break("S11", said, f"{said.by} claimed job {job_id}, which was finished")
+            text = f"{said.by} claimed job {job_id}, which was finished"
+            yield Violation("S11", said.at, text)
         if fence <= self._fences.get(job_id, 0):
-            self._break("S12", said, f"the fence of job {job_id} did not rise: {fence}")
+            yield Violation("S12", said.at, f"the fence of job {job_id} did not rise: {fence}")
         self._standing[job_id], self._fences[job_id] = RUNNING, fence
 
-    def settle(self, said: Applied, settled: Settled) -> None:
+    def _settle(self, said: Applied, settled: Settled) -> Iterator[Violation]:
         job_id, fence = settled.hold.job_id, settled.hold.fence
-        if self._standing.get(job_id) != RUNNING:
-            what = (
-                f"{said.by} settled job {job_id}, which was {self._standing.get(job_id, WAITING)}"
-            )
-            self._break("S11", said, what)
-        if fence != self._fences.get(job_id):
-            held = self._fences.get(job_id)
-            what = f"{said.by} settled job {job_id} by fence {fence}; it is held by {held}"
-            self._break("S12", said, what)
+        standing, held = self._standing.get(job_id, WAITING), self._fences.get(job_id)
+        if standing != RUNNING:
+            yield Violation("S11", said.at, f"{said.by} settled job {job_id}, which was {standing}")
+        if fence != held:
+            text = f"{said.by} settled job {job_id} by fence {fence}; it is held by {held}"
+            yield Violation("S12", said.at, text)
         self._standing[job_id] = FINISHED if settled.status in FINAL else WAITING
 
-    def cancel(self, said: Applied, job_id: JobId) -> None:
-        if self._standing.get(job_id, WAITING) != WAITING:
-            self._break("S11", said, f"job {job_id} was cancelled while {self._standing[job_id]}")
+    def _cancel(self, said: Applied, job_id: JobId) -> Iterator[Violation]:
+        standing = self._standing.get(job_id, WAITING)
+        if standing != WAITING:
+            yield Violation("S11", said.at, f"job {job_id} was cancelled while {standing}")
         self._standing[job_id] = FINISHED
 
-    def _break(self, invariant: str, said: Applied, text: str) -> None:
-        self.wrong.append(Violation(invariant, said.at, text))
+
+class CompletedAtMostOnce(ServerWatcher):
+    """S12: a job completes once, and is never claimed after that."""
+
+    calls = frozenset({"take", "settle"})
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._completed: dict[JobId, Applied] = {}
+
+    def see(self, step: Applied) -> Iterator[Violation]:
+        """Remember who completed what."""
+        for settlement, verdict in settled_by(step):
+            if isinstance(verdict, Settled) and verdict.status is Status.COMPLETED:
+                job_id = settlement.hold.job_id
+                if job_id in self._completed:
+                    first = self._completed[job_id].by
+                    text = f"job {job_id} completed by {first}, and again by {step.by}"
+                    yield Violation("S12", step.at, text)
+                self._completed[job_id] = step
+        if isinstance(step.answer, Taken):
+            for attempt in step.answer.attempts:
+                if attempt.job_id in self._completed:
+                    first = self._completed[attempt.job_id].by
+                    text = f"job {attempt.job_id}, completed by {first}, was claimed by {step.by}"
+                    yield Violation("S12", step.at, text)
 
 
-def only_legal_changes(history: History) -> Iterator[Violation]:
-    """S11, S12, S14: changes of status are legal, and a hold that is over changes nothing."""
-    lives = _Lives()
-    for said in history.calls("take", "settle", "cancel"):
-        if said.error is not None:
-            continue
-        if isinstance(said.answer, Taken):
-            _take(lives, said, said.answer)
-            continue
-        for verdict in cast("tuple[object, ...]", said.answer):
-            if isinstance(verdict, Settled):
-                lives.settle(said, verdict)
-            elif isinstance(verdict, Cancelled):
-                lives.cancel(said, verdict.job_id)
-    yield from lives.wrong
+class NoTwoHandlersAtOnce(Watcher[Ran]):
+    """S14: no handler starts while another of the same job runs, in a process that goes on."""
+
+    def see(self, step: Ran) -> Iterator[Violation]:
+        """Whoever starts finds nobody else at work."""
+        if step.rivals and "clock drift" not in self.history.kinds:
+            # a machine that counts wrongly cannot know when it has to stop
+            rivals = ", ".join(step.rivals)
+            text = f"{step.by} started job {step.hold.job_id} while it ran on {rivals}"
+            yield Violation("S14", step.at, text)
 
 
-def _take(lives: _Lives, said: Applied, taken: Taken) -> None:
-    for verdict in taken.verdicts:
-        if isinstance(verdict, Settled):
-            lives.settle(said, verdict)
-    for job_id in taken.cancelled:
-        lives.cancel(said, job_id)
-    for attempt in taken.attempts:
-        lives.claim(said, attempt.job_id, attempt.hold.fence)
+class NothingStartsWhileDraining(Watcher[Ran]):
+    """S20: a node that drains starts no handler any more."""
 
-
-def completed_at_most_once(history: History) -> Iterator[Violation]:
-    """S12: a job completes once, by the last claim of it."""
-    completed: dict[JobId, Applied] = {}
-    for said, settlement, verdict in settlements(history):
-        if isinstance(verdict, Settled) and verdict.status is Status.COMPLETED:
-            job_id = settlement.hold.job_id
-            if job_id in completed:
-                first = completed[job_id]
-                text = f"job {job_id} completed by {first.by}, and again by {said.by}"
-                yield Violation("S12", said.at, text)
-            completed[job_id] = said
-    fences = {job.id: job.fence for job in history.dump.jobs}
-    for said, settlement, verdict in settlements(history):
-        hold = settlement.hold
-        accepted = isinstance(verdict, Settled) and verdict.status is Status.COMPLETED
-        if accepted and hold.fence != fences.get(hold.job_id):
-            text = f"job {hold.job_id} was completed by claim {hold.fence}, and claimed again"
-            yield Violation("S12", said.at, text)
+    def see(self, step: Ran) -> Iterator[Violation]:
+        """Compare each start with what the node itself has said."""
+        since = self.history.draining.get(step.by)
+        if step.what == "started" and since is not None and since < step.at:
+            text = f"{step.by} started job {step.hold.job_id}; it drains since {since:.3f} s"
+            yield Violation("S20", step.at, text)
 
 
 def no_submission_is_lost(history: History) -> Iterator[Violation]:
@@ -127,17 +152,6 @@ def no_submission_is_lost(history: History) -> Iterator[Violation]:
             yield Violation(
                 "S13", each.at, f"job {job_id} ({payload}) was acknowledged, and {stands}"
             )
-
-
-def no_two_handlers_at_once(history: History) -> Iterator[Violation]:
-    """S14: no handler starts while another of the same job runs, in a process that goes on."""
-    if "clock drift" in history.kinds:
-        return  # a machine that counts wrongly cannot know when it has to stop
-    for ran in history.ran:
-        if ran.rivals:
-            rivals = ", ".join(ran.rivals)
-            text = f"{ran.by} started job {ran.hold.job_id} while it ran on {rivals}"
-            yield Violation("S14", ran.at, text)
 
 
 def attempts_are_bounded(history: History) -> Iterator[Violation]:

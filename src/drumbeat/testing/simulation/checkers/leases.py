@@ -1,4 +1,4 @@
-"""Leases: S7, S8 and S18. Whom the coordinator appointed, and who believed it."""
+"""Leases: S7, S8, S18 and S19. Whom the coordinator appointed, and who believed it."""
 
 from __future__ import annotations
 
@@ -6,59 +6,84 @@ from collections.abc import Iterator
 from typing import cast
 
 from drumbeat.model.ids import NodeId
-from drumbeat.model.lease import SCHEDULER, Lease
+from drumbeat.model.lease import Lease
 from drumbeat.testing.simulation.checkers.violation import Violation
-from drumbeat.testing.simulation.history import Applied, History
+from drumbeat.testing.simulation.checkers.watcher import ServerWatcher, Watcher
+from drumbeat.testing.simulation.history import Applied, Believed, Guarded, History
 
 UNTRUE = frozenset({"lying coordinator", "coordinator restarted empty"})
 """Under these, the coordinator keeps no promise; what the store promises holds all the same."""
+UNTRUSTED = UNTRUE | {"clock drift"}
+"""Under these, nobody can know whether its term is over."""
 
 
-def tokens_rise(history: History) -> Iterator[Violation]:
+class TokensRise(ServerWatcher):
     """S7: each term has a higher token than every one before it, of the same domain."""
-    highest: dict[str, int] = {}
-    for said in history.calls("acquire"):
-        if isinstance(said.answer, Lease):
-            lease = said.answer
-            if lease.token <= highest.get(lease.domain, 0):
-                text = f"{said.by} was given token {lease.token} after {highest[lease.domain]}"
-                yield Violation("S7", said.at, text)
-            highest[lease.domain] = max(lease.token, highest.get(lease.domain, 0))
+
+    calls = frozenset({"acquire"})
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._highest: dict[str, int] = {}
+
+    def see(self, step: Applied) -> Iterator[Violation]:
+        """Compare each token with the highest so far."""
+        if isinstance(step.answer, Lease):
+            lease, highest = step.answer, self._highest.get(step.answer.domain, 0)
+            if lease.token <= highest:
+                text = f"{step.by} was given token {lease.token} after {highest}"
+                yield Violation("S7", step.at, text)
+            self._highest[lease.domain] = max(lease.token, highest)
 
 
-def one_believer(history: History) -> Iterator[Violation]:
+class OneBeliever(Watcher[Believed]):
     """S8: no two nodes believe at the same true time that they lead."""
-    if UNTRUE & history.kinds or "clock drift" in history.kinds:
-        return
-    for each in history.believed:
-        if each.others:
-            others = ", ".join(each.others)
+
+    def see(self, step: Believed) -> Iterator[Violation]:
+        """Whoever comes to believe finds nobody else who does."""
+        if step.others and not UNTRUSTED & self.history.kinds:
+            others = ", ".join(step.others)
             text = (
-                f"{each.by} believes in term {each.lease.token} until {each.until:.3f} s, "
+                f"{step.by} believes in term {step.lease.token} until {step.until:.3f} s, "
                 f"while {others} still believes in its own"
             )
-            yield Violation("S8", each.at, text)
+            yield Violation("S8", step.at, text)
 
 
-def leases_are_linear(history: History) -> Iterator[Violation]:
+class LeasesAreLinear(ServerWatcher):
     """S18: the coordinator's answers are those of one lease, one step after the other."""
-    if UNTRUE & history.kinds:
-        return
-    held: Lease | None = None
-    ends_at = 0.0
-    for said in history.calls("acquire", "renew", "release"):
-        if said.error is not None or _name(said) != SCHEDULER:
-            continue
-        now = said.server_elapsed
-        live = held if held is not None and now < ends_at else None
-        should, answer = _should(said, live), said.answer
-        if (answer is None or answer is False) == should:
-            what = f"{said.by}: {said.call} was answered with {answer!r}; held was {live!r}"
-            yield Violation("S18", said.at, what)
+
+    calls = frozenset({"acquire", "renew", "release"})
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._held: dict[str, tuple[Lease, float]] = {}
+
+    def see(self, step: Applied) -> Iterator[Violation]:
+        """Compare each answer with that of the simplest of leases."""
+        if step.error is not None or UNTRUE & self.history.kinds:
+            return
+        name, now, answer = _name(step), step.server_elapsed, step.answer
+        held = self._held.get(name)
+        live = held[0] if held is not None and now < held[1] else None
+        if (answer is None or answer is False) == _should(step, live):
+            what = f"{step.by}: {step.call} was answered with {answer!r}; held was {live!r}"
+            yield Violation("S18", step.at, what)
         if isinstance(answer, Lease):
-            held, ends_at = answer, now + answer.ttl.total_seconds()
+            self._held[name] = (answer, now + answer.ttl.total_seconds())
         elif answer is True:
-            held = None
+            del self._held[name]
+
+
+class OneHolder(Watcher[Guarded]):
+    """S19: nobody works under a lock that another may trust in at the same true time."""
+
+    def see(self, step: Guarded) -> Iterator[Violation]:
+        """Whoever works under a lock finds nobody else who may."""
+        if step.others and not UNTRUSTED & self.history.kinds:
+            others = ", ".join(step.others)
+            text = f"{step.by} works under lock {step.name!r} by {step.token}, and so may {others}"
+            yield Violation("S19", step.at, text)
 
 
 def _name(said: Applied) -> str:

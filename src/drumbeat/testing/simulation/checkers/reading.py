@@ -25,10 +25,11 @@ class Commit:
 def commits(history: History) -> Iterator[Commit]:
     """The plans that were looked at, in the store's order; not those of a stale epoch."""
     for each in history.calls("commit"):
-        yield from _commits(each)
+        yield from commits_of(each)
 
 
-def _commits(said: Applied) -> Iterator[Commit]:
+def commits_of(said: Applied) -> Iterator[Commit]:
+    """The plans of one request to commit."""
     plans, epoch = cast("tuple[Sequence[Plan], Epoch]", said.arguments[:2])
     if said.error is None:
         verdicts = cast("Sequence[Committed | Raced]", said.answer)
@@ -37,45 +38,50 @@ def _commits(said: Applied) -> Iterator[Commit]:
 
 
 def written(history: History) -> Iterator[Commit]:
-    """The plans that were written."""
-    return (each for each in commits(history) if isinstance(each.verdict, Committed))
+    """The plans that were written, in the store's order."""
+    for each in history.calls("commit"):
+        yield from written_by(each)
 
 
-def _edits(said: Applied) -> Iterator[tuple[Applied, Edit]]:
+def written_by(said: Applied) -> Iterator[Commit]:
+    """The plans that one request wrote."""
+    return (each for each in commits_of(said) if isinstance(each.verdict, Committed))
+
+
+def _edits(said: Applied) -> Iterator[Edit]:
     edits = cast("Sequence[Edit]", said.arguments[0])
     if said.error is None:
         verdicts = cast("Sequence[Written | Raced]", said.answer)
         for edit, verdict in zip(edits, verdicts, strict=True):
             if isinstance(verdict, Written):
-                yield said, edit
+                yield edit
 
 
-def changes(history: History) -> Iterator[tuple[Applied, Edit | Commit]]:
-    """The edits and the plans that were written, in the store's order."""
-    for each in history.calls("commit", "put"):
-        if each.call == "put":
-            yield from _edits(each)
-        else:
-            for commit in _commits(each):
-                if isinstance(commit.verdict, Committed):
-                    yield each, commit
+def changes_by(said: Applied) -> Iterator[Edit | Commit]:
+    """The edits, or the plans, that one request wrote."""
+    return _edits(said) if said.call == "put" else written_by(said)
 
 
 def settlements(history: History) -> Iterator[tuple[Applied, Settlement, Settled | Superseded]]:
     """Every ending that the store was told of, and what it said to it."""
     for each in history.calls("take", "settle"):
-        if each.error is not None:
-            continue
-        if each.call == "take":
-            asked = cast(
-                "Sequence[Settlement]", each.arguments[2] if len(each.arguments) > 2 else ()
-            )
-            verdicts = cast("Taken", each.answer).verdicts
-        else:
-            asked = cast("Sequence[Settlement]", each.arguments[0])
-            verdicts = cast("tuple[Settled | Superseded, ...]", each.answer)
-        for settlement, verdict in zip(asked, verdicts, strict=True):
+        for settlement, verdict in settled_by(each):
             yield each, settlement, verdict
+
+
+def settled_by(said: Applied) -> Iterator[tuple[Settlement, Settled | Superseded]]:
+    """The endings that the store was told of by one request."""
+    if said.error is not None:
+        return
+    asked: Sequence[Settlement]
+    verdicts: Sequence[Settled | Superseded]
+    if said.call == "take":
+        asked = cast("Sequence[Settlement]", said.arguments[2] if len(said.arguments) > 2 else ())
+        verdicts = cast("Taken", said.answer).verdicts
+    else:
+        asked = cast("Sequence[Settlement]", said.arguments[0])
+        verdicts = cast("Sequence[Settled | Superseded]", said.answer)
+    yield from zip(asked, verdicts, strict=True)
 
 
 def jobs_of_ticks(history: History) -> dict[tuple[str, object], list[Job]]:

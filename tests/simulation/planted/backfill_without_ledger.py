@@ -1,0 +1,28 @@
+"""A backfill fires what it is told to, whether the ledger has it as fired or not."""
+
+# pyright: reportPrivateUsage=false
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from drumbeat.model.plan import AlreadyFired, Backfilled, Fire
+from drumbeat.stores.memory.ledger import Signature
+from drumbeat.stores.memory.schedules import MemorySchedules
+
+CAUGHT_BY = {"S1"}
+FOUND_AT = 1
+
+
+def backfill(
+    self: MemorySchedules, name: str, fire: Fire, signature: Signature
+) -> Backfilled | AlreadyFired:
+    job_id = self._table.create(fire.job, signature.recorded_at).id
+    self.ledger.fired(name, fire.tick_at, job_id, signature)
+    return Backfilled(fire.tick_at, job_id)
+
+
+@contextmanager
+def planted() -> Generator[None]:
+    with patch.object(MemorySchedules, "_backfill", backfill):
+        yield

@@ -1,0 +1,20 @@
+"""A node that drains gives leadership up, and goes on taking jobs."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from drumbeat.engine.worker import Worker
+
+CAUGHT_BY = {"S20"}
+FOUND_AT = 0
+
+
+def take_on(self: Worker, reason: str) -> None:
+    """Nothing."""
+
+
+@contextmanager
+def planted() -> Generator[None]:
+    with patch.object(Worker, "stop_taking", take_on):
+        yield

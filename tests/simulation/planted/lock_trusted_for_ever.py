@@ -1,0 +1,22 @@
+"""A lock is held until somebody says otherwise: its holder slept, and never looked at the clock."""
+
+# pyright: reportPrivateUsage=false
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from drumbeat.engine.lock import Lock
+
+CAUGHT_BY = {"S19"}
+FOUND_AT = 79
+
+
+def held(self: Lock) -> bool:
+    return self._state is not None and not self._lost
+
+
+@contextmanager
+def planted() -> Generator[None]:
+    with patch.object(Lock, "held", property(held)):
+        yield

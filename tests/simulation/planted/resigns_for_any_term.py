@@ -1,0 +1,29 @@
+"""A request to resign names no term: whoever leads after that resigns as well, for ever."""
+
+# pyright: reportPrivateUsage=false
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+from drumbeat.engine.elector import RESIGNED
+from drumbeat.engine.resignation import LOOK_AGAIN, Resignation, request_for
+
+CAUGHT_BY = {"L1", "L5"}
+FOUND_AT = 0
+
+
+async def once(self: Resignation) -> float | None:
+    await self._coordinator.open()
+    key, _ = request_for(self._term.lease)
+    async for entry in self._coordinator.configuration.watch(key):
+        if entry is not None:
+            self._term.resign(RESIGNED)
+            return None
+    return LOOK_AGAIN
+
+
+@contextmanager
+def planted() -> Generator[None]:
+    with patch.object(Resignation, "once", once):
+        yield
