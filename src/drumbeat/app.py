@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from drumbeat.api.application import Api
+from drumbeat.api.condition import Condition, Phase
 from drumbeat.api.desk import Desk
 from drumbeat.backends import Addresses, connect
 from drumbeat.config import Config, Settings, masked
 from drumbeat.coordinators.none import NoCoordinator
+from drumbeat.engine.builtin import built_in
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.declarations import Declarations
 from drumbeat.engine.jobs import Jobs
 from drumbeat.engine.lock import Lock
+from drumbeat.engine.loops import fastest_loop
 from drumbeat.engine.node import RunningNode
+from drumbeat.engine.operations import Operations
 from drumbeat.engine.portal import Portal
 from drumbeat.engine.registry import Registry
 from drumbeat.engine.runtime import SystemRuntime
@@ -24,7 +29,6 @@ from drumbeat.engine.schedules import Schedules
 from drumbeat.engine.signals import run_until_signalled
 from drumbeat.engine.standing import Standing
 from drumbeat.engine.submission import Submissions
-from drumbeat.engine.submitter import Submitter
 from drumbeat.model.duration import parse_duration
 from drumbeat.model.errors import ConfigurationError, NotRunning
 from drumbeat.model.events import CoordinatorFailed, ElectionOff, Event
@@ -41,8 +45,19 @@ from drumbeat.rules.in_step import in_step
 from drumbeat.rules.leading import LeaseTimings
 from drumbeat.telemetry.formats import write_logs
 from drumbeat.telemetry.logs import log_events
+from drumbeat.telemetry.metrics import Metrics
+from drumbeat.telemetry.vitals import Vitals
 from drumbeat.transactions import CallersTransactions
-from drumbeat.wiring import Plant, api_of, build_node, check, doors_of
+from drumbeat.wiring import (
+    Plant,
+    api_of,
+    build_node,
+    check,
+    doors_of,
+    submitting_of,
+    tracing_of,
+    wants_doors,
+)
 
 if TYPE_CHECKING:
     from drumbeat.api.doors import Doors
@@ -84,16 +99,19 @@ class Drumbeat(Declarations):
         check(self.settings)
         self._backends = connect(given.under(self.settings), self.settings, self._runtime)
         self._portal = Portal()
-        self._submitter = Submitter(self._backends.store, self._backends.queue, self._bus)
-        joining = self._backends.store.joining
+        self._tracing = tracing_of(self.settings, self._runtime)
+        self._submitter, joining = submitting_of(self._backends, self._bus, self._tracing)
         super().__init__(
-            Registry(),
+            Registry(built_in(self._backends.store)),
             Submissions(self._submitter, self._portal, joining, CallersTransactions()),
         )
         self._node: RunningNode | None = None
         self._doors: Doors | None = None
+        self._mounted: list[Api] = []
         self._starting = False
         self._followers_idle = False
+        self._metrics: Metrics | None = None
+        self._last_phase = Phase.STARTING
         if elector is not None:
             self.obey(elector)
         self.id: NodeId = self._new_id()
@@ -109,6 +127,11 @@ class Drumbeat(Declarations):
     def schedules(self) -> Schedules:
         """Schedules at run time: put, get, list, pause, trigger, skip, backfill, preview."""
         return Schedules(self._backends.store.schedules, self._submitter, self._registry, self._bus)
+
+    @property
+    def operations(self) -> Operations:
+        """Changes of many jobs, which the leading node does in the background."""
+        return Operations(self._backends.store, self._submitter, self._runtime.clock)
 
     @property
     def leadership(self) -> Standing:
@@ -182,8 +205,8 @@ class Drumbeat(Declarations):
         chosen = _roles(roles)
         self._starting = True
         try:
-            doors = doors_of(self._desk(), chosen)
-            self._node = await self._start(chosen)
+            doors = self._new_doors(chosen)
+            self._node = await self._start(chosen, doors)
             if doors is not None:
                 self._doors = doors
                 await self._open(doors)
@@ -191,9 +214,11 @@ class Drumbeat(Declarations):
             self._starting = False
         self._portal.open()
 
-    async def _start(self, roles: frozenset[Role]) -> RunningNode:
+    async def _start(self, roles: frozenset[Role], doors: Doors | None) -> RunningNode:
         self.id = self._new_id()
         out_of_reach = await self._backends.open_what_answers()
+        if doors is not None:
+            await self._check(doors)
         if out_of_reach is not None:
             self._bus.emit(CoordinatorFailed(SCHEDULER, out_of_reach, self._runtime.clock.now()))
         if isinstance(self._backends.coordinator, NoCoordinator):
@@ -209,10 +234,44 @@ class Drumbeat(Declarations):
             self._runtime,
             self._bus,
             self._followers_idle,
+            self._tracing,
         )
         node = build_node(plant, self.id, roles)
         await node.start()
         return node
+
+    def _new_doors(self, roles: frozenset[Role]) -> Doors | None:
+        if not wants_doors(self.settings, roles):
+            return None
+        self._measure()
+        return doors_of(self._desk(), roles)
+
+    async def _check(self, doors: Doors) -> None:
+        try:
+            await doors.check()
+        except BaseException:
+            await self._backends.close()
+            raise
+
+    def _measure(self) -> None:
+        """Have everything measured from now on; before that, nothing is paid for it."""
+        if self._metrics is not None:
+            return
+        metrics = self._metrics = Metrics(self._runtime.clock)
+        store = metrics.measured(self._backends.store)
+        self._backends = replace(self._backends, store=store)
+        self._submitter.use(store)
+        metrics.attach(self._bus, store, self._vitals)
+
+    def _vitals(self) -> Vitals:
+        standing = self.leadership
+        slots, busy = self._node.load if self._node is not None else (0, 0)
+        return Vitals(standing.epoch, standing.lease_remaining, slots, busy)
+
+    def _phase(self) -> Phase:
+        if self._node is None:
+            return Phase.STARTING if self._starting else self._last_phase
+        return Phase.STOPPING if self._node.draining else Phase.RUNNING
 
     async def _open(self, doors: Doors) -> None:
         try:
@@ -230,12 +289,16 @@ class Drumbeat(Declarations):
         if node is None:
             return
         self._portal.close()
+        self._last_phase = Phase.STOPPING
         await node.stop(self.settings.seconds("grace") if grace is None else grace)
+        for api in self._mounted:
+            api.close()
         doors, self._doors = self._doors, None
         if doors is not None:
             await doors.close()
         await self._submitter.close()
         await self._backends.close()
+        self._last_phase = Phase.STOPPED
 
     @asynccontextmanager
     async def running(self, roles: Iterable[Role | str] = ROLES) -> AsyncGenerator[Self]:
@@ -262,14 +325,20 @@ class Drumbeat(Declarations):
         Logs go to standard error as the settings say, unless logging was configured before.
         """
         write_logs(self.settings.log_level, self.settings.log_format, masked)
-        asyncio.run(self._run(roles))
+        chosen = _roles(roles)
+        fastest = fastest_loop() if wants_doors(self.settings, chosen) else None
+        with asyncio.Runner(loop_factory=fastest) as runner:
+            runner.run(self._run(chosen))
 
     def asgi(self) -> Api:
         """The HTTP API as an ASGI app, to be mounted into another: `site.mount("/jobs", ...)`.
 
         It is served for as long as the other app is; this app has to be started beside it.
         """
-        return api_of(self._desk())
+        self._measure()
+        api = api_of(self._desk())
+        self._mounted.append(api)
+        return api
 
     @property
     def addresses(self) -> Sequence[str]:
@@ -302,6 +371,9 @@ class Drumbeat(Declarations):
             self.settings,
             self._runtime,
             self._bus,
+            self._phase,
+            lambda: self._metrics,
+            Condition(backends.store, self.leadership, self._runtime.clock),
         )
 
     def _new_id(self) -> NodeId:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from drumbeat.api.application import Api
 from drumbeat.api.desk import Desk
 from drumbeat.api.gate import Gate
-from drumbeat.api.table import TABLE
+from drumbeat.api.peer import is_loopback
+from drumbeat.api.table import OF_WORKERS, TABLE
 from drumbeat.backends import Backends, extra
 from drumbeat.config import Config, Level
 from drumbeat.engine.bus import Bus
@@ -31,13 +32,17 @@ from drumbeat.engine.service import Service
 from drumbeat.engine.shadow import MarkShadow, TurnShadow
 from drumbeat.engine.shared_ticker import SharedTicker
 from drumbeat.engine.slots import Slots
+from drumbeat.engine.submitter import Submitter
 from drumbeat.engine.ticker import Ticker, TickerSettings
+from drumbeat.engine.traced import TracedExecutor, TracedJoining, TracedSubmitter
 from drumbeat.engine.worker import Worker
 from drumbeat.model.errors import UnsafeLease
 from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.node import Node, Role
+from drumbeat.ports.joining import Joining
 from drumbeat.ports.runtime import Runtime
+from drumbeat.ports.tracing import Tracing
 from drumbeat.rules.leading import LeaseTimings
 from drumbeat.version import VERSION
 
@@ -56,6 +61,29 @@ class Plant:
     bus: Bus
     followers_idle: bool = False
     """Whether a node takes jobs only while it leads."""
+    tracing: Tracing | None = None
+    """Who is told of jobs that are submitted and run; None: nobody."""
+
+
+def tracing_of(config: Config, runtime: Runtime) -> Tracing | None:
+    """Spans of OpenTelemetry, if the settings ask for them."""
+    if not config.tracing:
+        return None
+    with extra("tracing", "otel", "opentelemetry"):
+        from drumbeat.telemetry.traces import Traces  # noqa: PLC0415 - only if it is asked for
+
+    return Traces(runtime.clock)
+
+
+def submitting_of(
+    backends: Backends, bus: Bus, tracing: Tracing | None
+) -> tuple[Submitter, Joining | None]:
+    """Both ways of creating jobs: over our own connections, and over a caller's."""
+    store, queue = backends.store, backends.queue
+    if tracing is None:
+        return Submitter(store, queue, bus), store.joining
+    joining = None if store.joining is None else TracedJoining(store.joining, tracing)
+    return TracedSubmitter(store, queue, bus, tracing), joining
 
 
 def check(config: Config) -> None:
@@ -74,9 +102,14 @@ def build_node(plant: Plant, node_id: NodeId, roles: frozenset[Role]) -> Running
     """All services of a node, put together and ready to start."""
     runtime, bus, config = plant.runtime, plant.bus, plant.config
     executor = Executor(bus, config.processes)
-    slots = Slots(config.concurrency, plant.registry, executor, runtime, bus)
+    if plant.tracing is not None:
+        executor = TracedExecutor(bus, config.processes, plant.tracing)
+    works = Role.WORKER in roles
+    slots = Slots(config.concurrency if works else 1, plant.registry, executor, runtime, bus)
     started_at = runtime.clock.now()
-    worker = _worker(plant, node_id, slots) if Role.WORKER in roles else None
+    worker = _worker(plant, node_id, slots) if works else None
+    if worker is None and Role.SCHEDULER in roles:
+        worker = _errands(plant, node_id, slots)
 
     def describe() -> Node:
         return Node(
@@ -84,9 +117,9 @@ def build_node(plant: Plant, node_id: NodeId, roles: frozenset[Role]) -> Running
             roles=roles,
             version=VERSION,
             started_at=started_at,
-            slots=config.concurrency if worker else 0,
+            slots=config.concurrency if works else 0,
             busy=len(slots.runs),
-            queues=config.queues if worker else (),
+            queues=config.queues if works else (),
             draining=worker is not None and not worker.taking,
         )
 
@@ -113,27 +146,54 @@ def build_node(plant: Plant, node_id: NodeId, roles: frozenset[Role]) -> Running
 
 
 def api_of(desk: Desk) -> Api:
-    """The whole API, to be served here or mounted into another app."""
-    return Api(desk, Gate(), TABLE)
+    """The whole API, to be mounted into another app. Who reaches that, nobody here can tell."""
+    return Api(desk, Gate(desk), TABLE)
 
 
-def doors_of(desk: Desk, roles: frozenset[Role]) -> Doors | None:
-    """Where the node can be reached over HTTP; None: nowhere."""
-    if Role.API not in roles:
-        return None
+def wants_doors(config: Config, roles: frozenset[Role]) -> bool:
+    """Whether the node can be reached over HTTP."""
+    return Role.API in roles or (Role.WORKER in roles and config.worker_http_addr is not None)
+
+
+def doors_of(desk: Desk, roles: frozenset[Role]) -> Doors:
+    """Where the node can be reached over HTTP: the API, and what a worker tells of itself."""
     with extra("The HTTP API", "api", "uvicorn"):
-        from drumbeat.api.doors import Doors, Server  # noqa: PLC0415 - only when it is used
+        from drumbeat.api.doors import Door, Doors, Server  # noqa: PLC0415 - only when it is used
 
-    return Doors([Server(api_of(desk), desk.config.http_addr)])
+    config = desk.config
+    doors: list[Door] = []
+    if Role.API in roles:
+        api = Api(desk, Gate(desk, local=is_loopback(config.http_addr)), TABLE)
+        doors.append(Door(Server(api, config.http_addr), api))
+    address = config.worker_http_addr
+    if Role.WORKER in roles and address is not None:
+        api = Api(desk, Gate(desk, local=is_loopback(address)), OF_WORKERS)
+        doors.append(Door(Server(api, address, "worker_http_addr"), api, guarded=False))
+    return Doors(doors)
 
 
 def _worker(plant: Plant, node_id: NodeId, slots: Slots) -> Worker:
-    settings = WorkerSettings(node_id, plant.config.queues, plant.backends.poll)
+    store = plant.backends.store
+    settings = WorkerSettings(node_id, plant.config.queues, plant.backends.poll, store.writers)
     return Worker(
         settings,
-        plant.backends.store.jobs,
+        store.jobs,
         plant.backends.queue,
         plant.registry,
+        slots,
+        plant.runtime,
+        plant.bus,
+    )
+
+
+def _errands(plant: Plant, node_id: NodeId, slots: Slots) -> Worker:
+    """What a node without the role of a worker runs while it leads: built-in tasks, one a time."""
+    backends = plant.backends
+    return Worker(
+        WorkerSettings(node_id, (), backends.poll),
+        backends.store.jobs,
+        backends.queue,
+        plant.registry.only_built_in(),
         slots,
         plant.runtime,
         plant.bus,
@@ -177,7 +237,10 @@ def _upkeep(plant: Plant) -> Sequence[Service]:
     backends, config, runtime, bus = plant.backends, plant.config, plant.runtime, plant.bus
     store = backends.store
     retention = RetentionSettings(
-        config.length("keep_jobs"), config.length("keep_ticks"), config.length("keep_nodes")
+        config.length("keep_jobs"),
+        config.length("keep_ticks"),
+        config.length("keep_nodes"),
+        config.length("keep_audit"),
     )
     return (
         Promoter(store.jobs, backends.queue, PromoterSettings(poll=backends.poll), runtime, bus),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from drumbeat import Drumbeat, every
 from drumbeat.engine.resignation import request_for
+from drumbeat.model.ids import NodeId
+from drumbeat.model.lease import SCHEDULER, Lease
 from drumbeat.testing import Cluster, FakeClock
 
 from .support import Terminal
@@ -34,6 +38,7 @@ def test_a_fleet_of_nobody_is_told_as_such(terminal: Terminal) -> None:
         "election": None,
         "token": None,
         "ttl_seconds": None,
+        "domain": None,
     }
     assert terminal("leader", "resign").code == 3
 
@@ -143,3 +148,21 @@ async def test_a_request_for_an_earlier_term_means_nobody() -> None:
         await cluster.client.config.put(*request_for(lease))
         await cluster.clock.advance("1m")
         assert cluster.leader is another
+
+
+def test_who_led_is_listed_latest_first(terminal: Terminal) -> None:
+    assert terminal("leader", "history").out == "Nobody has led yet.\n"
+    for token in (3, 9):
+        node = NodeId(f"web-{token}:00ff")
+        lease = Lease(SCHEDULER, node, "here", token, timedelta(seconds=10))
+        terminal.do(terminal.app.store.fence.claim(lease))
+        terminal.do(terminal.clock.advance("1m"))
+    terms = terminal("leader", "history", "-o", "json").data
+    assert [(term["epoch"], term["node"], term["token"]) for term in terms] == [
+        (2, "web-9:00ff", 9),
+        (1, "web-3:00ff", 3),
+    ]
+    answer = terminal("leader", "history", "--limit", "1")
+    assert answer.out.splitlines()[1].split()[:2] == ["2", "web-9:00ff"]
+    assert "(1m ago)" in answer.out
+    assert answer.err == "There are more; --limit shows them.\n"

@@ -27,6 +27,9 @@ SHAPE = {
     "error",
     "cancel_requested",
     "progress",
+    "fence",
+    "completed_at",
+    "worker_id",
 }
 
 
@@ -153,3 +156,53 @@ def test_the_depth_of_each_queue_is_told_by_status(busy: Terminal) -> None:
         }
     }
     assert busy("queue").out.splitlines()[1].split() == ["default", "1", "-", "-", "1", "1", "-"]
+
+
+def test_many_failed_jobs_are_retried_by_the_leader(busy: Terminal) -> None:
+    busy("job", "submit", "fail")
+    busy.drain()
+    answer = busy("job", "retry", "--task", "fail", "--no-wait", "-o", "json")
+    assert (answer.code, answer.data["status"], answer.data["kind"]) == (0, "queued", "retry")
+    assert "Nobody leads" in answer.err
+    busy.drain()
+    operation = busy("job", "show", str(answer.data["id"]), "-o", "json").data
+    assert operation["result"] == {"done": 2, "total": 2, "failed": 0}
+
+
+def test_many_jobs_are_cancelled_and_a_dry_run_only_counts_them(busy: Terminal) -> None:
+    counted = busy("job", "cancel", "--task", "greet", "--dry-run", "--no-wait", "-o", "json").data
+    cancelled = busy("job", "cancel", "--task", "greet", "--reason", "no need", "--no-wait")
+    assert cancelled.code == 0
+    busy.drain()
+    assert busy("job", "show", str(counted["id"]), "-o", "json").data["result"]["done"] == 1
+    job = busy("job", "show", "3", "-o", "json").data
+    assert (job["status"], job["error"]) == ("cancelled", "no need")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ((), "give the ID of one job, or options such as --status"),
+        (("1", "--task", "greet"), "give the ID of one job, or options such as --status"),
+        (("--status", "completed"), "status: only cancelled and failed jobs can be retried"),
+    ],
+)
+def test_a_retry_of_nothing_of_both_or_of_what_cannot_be_is_refused(
+    busy: Terminal, arguments: tuple[str, ...], sentence: str
+) -> None:
+    answer = busy("job", "retry", *arguments)
+    assert answer.code == 2
+    assert sentence in answer.err
+
+
+def test_a_secret_argument_is_shown_to_nobody(terminal: Terminal) -> None:
+    @terminal.app.task(secret=("password",))
+    async def login(user: str, password: str) -> None: ...
+
+    made = terminal("job", "submit", "login", "user=anna", "password=hunter2", "-o", "json")
+    assert made.data["arguments"] == {"user": "anna", "password": "[redacted]"}
+    for arguments in (("show", "1"), ("show", "1", "-o", "json"), ("list", "-o", "json")):
+        shown = terminal("job", *arguments)
+        assert shown.code == 0
+        assert "hunter2" not in shown.out + shown.err
+    assert b"hunter2" in terminal.do(terminal.app.jobs.get(1)).spec.arguments

@@ -138,11 +138,17 @@ def test_without_any_store_the_ways_to_name_one_are_told(terminal: Terminal) -> 
     assert "no store is named, and there is no drumbeat.db here: give --store URL" in answer.err
 
 
-def test_the_http_api_is_not_pretended() -> None:
-    for arguments in (("api",), ("run", "x:app", "--roles", "api")):
-        answer = run(*arguments)
+def test_several_processes_cannot_serve_at_one_address() -> None:
+    for arguments in (("api", "x:app"), ("run", "x:app", "--roles", "worker,api")):
+        answer = run(*arguments, "--processes", "2")
         assert (answer.code, answer.out) == (2, "")
-        assert "the HTTP API comes with a later version" in answer.err
+        assert "several processes cannot listen at one address" in answer.err
+
+
+def test_an_api_needs_to_know_its_app() -> None:
+    answer = run("api")
+    assert (answer.code, answer.out) == (2, "")
+    assert "which app? Give its path" in answer.err
 
 
 def test_the_help_needs_neither_the_engine_nor_the_tables() -> None:

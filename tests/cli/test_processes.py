@@ -7,14 +7,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from queue import Queue
-from threading import Thread
 
 import pytest
 
-PATIENCE = 20.0
+from tests.processes import PATIENCE, Node
+
 DRUMBEAT = [sys.executable, "-m", "drumbeat"]
 
 APP = """
@@ -42,40 +40,6 @@ def environment(folder: Path) -> dict[str, str]:
     """What a process needs, and nothing of the developer's own settings."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return {**kept, "DRUMBEAT_STORE": f"sqlite:///{folder / 'x.db'}", "PYTHONUNBUFFERED": "1"}
-
-
-@dataclass
-class Node:
-    """A process that runs, whose lines can be awaited."""
-
-    process: subprocess.Popen[str]
-    lines: Queue[str | None] = field(default_factory=Queue[str | None])
-    seen: list[str] = field(default_factory=list[str])
-
-    def __post_init__(self) -> None:
-        self.reading = Thread(target=self._read, daemon=True)
-        self.reading.start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        with self.process.stdout:
-            for line in self.process.stdout:
-                self.lines.put(line)
-        self.lines.put(None)
-
-    def says(self, words: str, times: int = 1) -> None:
-        """Wait until a line with these words came, so many times."""
-        while times:
-            line = self.lines.get(timeout=PATIENCE)
-            assert line is not None, f"it ended without saying {words!r}: {self.seen}"
-            self.seen.append(line)
-            times -= words in line
-
-    def signal(self, number: signal.Signals) -> None:
-        self.process.send_signal(number)
-
-    def ended(self) -> int:
-        return self.process.wait(PATIENCE)
 
 
 @pytest.fixture

@@ -29,6 +29,11 @@ SHAPE = {
     "description",
     "created_at",
     "updated_at",
+    "declared",
+    "priority",
+    "timeout",
+    "tags",
+    "retry",
 }
 TICK = {
     "schedule",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -29,8 +30,10 @@ class Answer:
 class Stream:
     """An answer that goes on until one side has enough of it."""
 
-    chunks: AsyncIterator[bytes]
+    chunks: AsyncGenerator[bytes]
     media_type: str
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when it is to end at once, whatever the client has read of it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
-from drumbeat.api.answer import Answer, Listed, Stream, json_answer
+from drumbeat.api.answer import JSON, Answer, Listed, Stream, json_answer
 from drumbeat.api.call import Call
 from drumbeat.api.desk import Desk
 from drumbeat.api.gate import Gate
@@ -15,6 +15,7 @@ from drumbeat.api.problem import Problem
 from drumbeat.api.reading import Gone, Reader, Receive
 from drumbeat.api.refusals import refusal
 from drumbeat.api.resolver import AnyRoute, Resolver
+from drumbeat.api.streaming import Streaming
 from drumbeat.model.errors import DrumbeatError
 
 Connection: TypeAlias = MutableMapping[str, Any]
@@ -33,14 +34,22 @@ SAFE: tuple[Header, ...] = (
 """What every answer carries: none of it is to be kept, framed or taken for something else."""
 
 
+IN_JSON: Header = (b"content-type", JSON.encode())
+
+
 class Api:
     """The HTTP API of one node, as an ASGI app. It can be mounted into another one."""
 
     def __init__(self, desk: Desk, gate: Gate, routes: Iterable[AnyRoute]) -> None:
         self._desk = desk
-        self._gate = gate
+        self._gate = self.gate = gate
         self._resolver = Resolver(routes)
         self._reader = Reader(desk.runtime.clock)
+        self._streaming = Streaming(desk.runtime.clock, SAFE)
+
+    def close(self) -> None:
+        """End the streams, which would not end by themselves."""
+        self._desk.feed.close()
 
     async def __call__(self, connection: Connection, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -64,8 +73,10 @@ class Api:
         except Exception:
             log.exception("Request failed path=%s", connection.get("path"))
             answer = Problem(500, "error", "the request failed; the server's log says why").answer()
-        if isinstance(answer, Stream):
-            await _stream(answer, receive, send)
+        if isinstance(answer, Stream) and connection["method"] == "HEAD":
+            await self._streaming.send_head(answer, send)
+        elif isinstance(answer, Stream):
+            await self._streaming.send(answer, receive, send)
         else:
             await _send(answer, connection["method"] == "HEAD", send)
 
@@ -75,9 +86,12 @@ class Api:
         headers: Mapping[bytes, bytes] = dict(connection["headers"])
         caller = await self._gate.admit(route, connection, headers)
         query = route.read_query(connection["query_string"])
-        body = await self._reader.read(route, headers, receive)
-        call = Call(self._desk, caller, open_segments, query, body, headers)
-        value = await self._gate.accounted(route, call, route.handle)
+        body = await self._reader.read(route, connection, headers, receive)
+        call = Call(self._desk, caller, open_segments, query, body, headers, connection, self._gate)
+        if route.change is None:
+            value = await route.handle(call)
+        else:
+            value = await self._gate.accounted(route, call, route.handle)
         match value:
             case Answer() | Stream():
                 return value
@@ -109,19 +123,14 @@ def _listed(listed: Listed, path: str, connection: Connection) -> Answer:
 
 
 async def _send(answer: Answer, bodiless: bool, send: Send) -> None:  # noqa: FBT001 - private
-    headers: list[Header] = [
-        (b"content-length", b"%d" % len(answer.body)),
-        *SAFE,
-        *((name.encode(), value.encode("latin-1")) for name, value in answer.headers.items()),
-    ]
+    headers: list[Header] = [*SAFE, (b"content-length", b"%d" % len(answer.body))]
     if answer.body:
-        headers.append((b"content-type", answer.media_type.encode()))
+        media_type = answer.media_type
+        headers.append(IN_JSON if media_type == JSON else (b"content-type", media_type.encode()))
+    for name, value in answer.headers.items():
+        headers.append((name.encode(), value.encode("latin-1")))
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": b"" if bodiless else answer.body})
-
-
-async def _stream(stream: Stream, receive: Receive, send: Send) -> None:
-    raise NotImplementedError
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:

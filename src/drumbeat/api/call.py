@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec import Struct
 
 from drumbeat.api.desk import Desk
-from drumbeat.model.token import Scope
+from drumbeat.model.token import Scope, TokenRecord
+
+if TYPE_CHECKING:
+    from drumbeat.api.gate import Gate
 
 Query = TypeVar("Query", bound=Struct)
 Body = TypeVar("Body")
@@ -25,7 +28,17 @@ class Caller:
 
     name: str
     """For the audit log: the token's name, a person's, or how they came in."""
-    scope: Scope
+    scope: Scope | None
+    """None: nobody knows them; they see only what is open to anybody."""
+    session: TokenRecord | None = None
+    """The browser session that they came by."""
+
+    def may(self, scope: Scope) -> bool:
+        """Whether they may do what needs that scope."""
+        return self.scope is not None and self.scope.allows(scope)
+
+
+ANYBODY = Caller("anybody", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,3 +53,7 @@ class Call(Generic[Query, Body]):
     body: Body
     headers: Mapping[bytes, bytes]
     """In lower case; of several of one name the last."""
+    connection: MutableMapping[str, Any]
+    """What ASGI knows of the connection."""
+    gate: Gate
+    """What the caller came through."""

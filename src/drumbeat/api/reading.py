@@ -15,10 +15,15 @@ from drumbeat.ports.clock import Clock
 
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 
+JSON = b"application/json"
 CLOSE = {"connection": "close"}
 """What is left of the request is not worth waiting for."""
 BODY_SECONDS = 10.0
 """How long a client may take to send a body."""
+
+
+BOUNDED = "drumbeat.bounded"
+"""What our own server adds to a connection: it bounds the time of a body by itself."""
 
 
 class Gone(Exception):
@@ -32,29 +37,22 @@ class Reader:
         self._clock = clock
         self._decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
 
-    async def read(self, route: AnyRoute, headers: Mapping[bytes, bytes], receive: Receive) -> Any:
+    async def read(
+        self,
+        route: AnyRoute,
+        connection: Mapping[str, Any],
+        headers: Mapping[bytes, bytes],
+        receive: Receive,
+    ) -> Any:
         """The body, as the type that the route reads; None if it reads none."""
         if route.body is None:
             return None
         _check(route, headers)
-        return self._decode(route, await self._whole(route.largest_body, receive))
-
-    async def _whole(self, largest: int, receive: Receive) -> bytes:
-        chunks: list[bytes] = []
-        left = largest
+        if BOUNDED in connection:  # our own server cuts off what is too slow, for no timer
+            return self._decode(route, await _whole(route.largest_body, receive))
         try:
             async with within(self._clock, BODY_SECONDS):
-                more = True
-                while more:
-                    message = await receive()
-                    if message["type"] == "http.disconnect":
-                        raise Gone
-                    chunk: bytes = message.get("body", b"")
-                    left -= len(chunk)
-                    if left < 0:
-                        raise _too_large(largest)
-                    chunks.append(chunk)
-                    more = message.get("more_body", False)
+                body = await _whole(route.largest_body, receive)
         except TimeoutError:
             raise Problem(
                 408,
@@ -62,7 +60,7 @@ class Reader:
                 f"the body did not arrive within {BODY_SECONDS:g} s",
                 headers=CLOSE,
             ) from None
-        return b"".join(chunks)
+        return self._decode(route, body)
 
     def _decode(self, route: AnyRoute, body: bytes) -> Any:
         decoder = self._decoders.get(route.body)
@@ -76,9 +74,27 @@ class Reader:
             raise Problem(400, "not-json", f"the body is not JSON: {error}") from None
 
 
+async def _whole(largest: int, receive: Receive) -> bytes:
+    chunks: list[bytes] = []
+    left, more = largest, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Gone
+        chunk: bytes = message.get("body", b"")
+        left -= len(chunk)
+        if left < 0:
+            raise _too_large(largest)
+        chunks.append(chunk)
+        more = message.get("more_body", False)
+    return b"".join(chunks) if len(chunks) > 1 else chunks[0]
+
+
 def _check(route: AnyRoute, headers: Mapping[bytes, bytes]) -> None:
-    media_type = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
-    if media_type and media_type != b"application/json":
+    media_type = headers.get(b"content-type", JSON)
+    if media_type != JSON:
+        media_type = media_type.partition(b";")[0].strip().lower() or JSON
+    if media_type != JSON:
         raise Problem(
             415,
             "not-json",

@@ -46,8 +46,17 @@ class Route(Generic[Query, Body]):
     largest_body: int = LARGEST_BODY
     """In bytes."""
     media_type: str = "application/json"
+    other_media_types: Sequence[str] = ()
+    """What its usual answer may also be, as text, if the Accept header asks for it."""
     public: bool = True
     """Whether the OpenAPI document tells of it."""
+    tells_more: bool = False
+    """Open to anybody, and has details for those who may look."""
+
+    @property
+    def changes(self) -> bool:
+        """Whether it may change something: looking needs no more than the scope of a viewer."""
+        return self.scope not in (None, Scope.VIEWER)
 
     def read_query(self, text: bytes) -> Query:
         """The query of a request; a `Problem` that names the field if it is not what is taken."""

@@ -3,54 +3,72 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import logging
 import socket
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
 
+from drumbeat.api.connection import Bounds, bounded
 from drumbeat.config.kinds import host_and_port
 from drumbeat.model.errors import ConfigurationError
 
 GRACE = 5
 """Seconds that requests under way may take once the node stops."""
 BACKLOG = 2_048
+ROUNDS_A_SECOND = 10
+"""How often uvicorn calls back."""
+NOT_HERE = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 
 class Server:
     """Serves an app at an address."""
 
-    def __init__(self, app: Any, address: str, setting: str = "http_addr") -> None:
-        self._asked = address
+    def __init__(
+        self, app: Any, address: str, setting: str = "http_addr", bounds: Bounds | None = None
+    ) -> None:
+        self.asked = address
+        """The address as it was given."""
         self._setting = setting
+        bounds = bounds or Bounds()
         self._server = _Uvicorn(
             uvicorn.Config(
                 app,
+                http=bounded(bounds),
+                ws="none",
                 log_config=None,
                 access_log=False,
                 lifespan="off",
                 server_header=False,
                 proxy_headers=False,
+                timeout_keep_alive=bounds.idle_seconds,
                 timeout_graceful_shutdown=GRACE,
             )
         )
-        self._socket: socket.socket | None = None
+        self._sockets: Sequence[socket.socket] = ()
         self._serving: asyncio.Task[None] | None = None
 
     @property
     def address(self) -> str:
         """Where it listens: the port is the real one, also where 0 was asked for."""
-        assert self._socket is not None, "the server has not been started"
-        host, port, *_ = self._socket.getsockname()
+        assert self._sockets, "the server has not been started"
+        host, port, *_ = self._sockets[0].getsockname()
         return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
     async def start(self) -> None:
         """Listen, and return; `ConfigurationError` where the address cannot be had."""
-        self._socket = self._listen()
-        serving = self._server.serve([self._socket])
+        _quiet()
+        self._sockets = self._listen()
+        serving = self._server.serve(list(self._sockets))
         self._serving = asyncio.create_task(serving, name="drumbeat-server")
         await self._server.accepting.wait()
+
+    def at_the_end(self, ending: Callable[[], None]) -> None:
+        """Call this when no more requests are taken, before those under way are waited for."""
+        self._server.ending = ending
 
     async def stop(self) -> None:
         """Take no more requests, let those under way end, and return."""
@@ -60,22 +78,64 @@ class Server:
         await asyncio.wait([self._serving])
         self._serving = None
 
-    def _listen(self) -> socket.socket:
-        host, port = host_and_port(self._asked)
+    def _listen(self) -> Sequence[socket.socket]:
+        host, port = host_and_port(self.asked)
         try:
-            family, *_, where = socket.getaddrinfo(
-                host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-            )[0]
-            made = socket.create_server(
-                where[:2], family=family, backlog=BACKLOG, dualstack_ipv6=False
-            )
+            return _everywhere(port) if not host else _at(host, port)
         except OSError as error:
             raise ConfigurationError(
-                f"{self._setting} {self._asked!r} cannot be listened at: {error}; "
+                f"{self._setting} {self.asked!r} cannot be listened at: {error}; "
                 f"stop what uses it, or give another address"
             ) from error
-        made.setblocking(False)
-        return made
+
+
+def _quiet() -> None:
+    """Leave out what uvicorn says of its own start and end, unless somebody asked for it."""
+    talk = logging.getLogger("uvicorn.error")
+    if talk.level == logging.NOTSET:
+        talk.setLevel(logging.WARNING)
+
+
+def _everywhere(port: int) -> Sequence[socket.socket]:
+    """Every interface, IPv4 and IPv6 in one socket where the system can."""
+    if socket.has_dualstack_ipv6():
+        try:
+            return [_bound(socket.AF_INET6, "::", port, both=True)]
+        except OSError as error:
+            if error.errno not in NOT_HERE:  # IPv6 may be switched off
+                raise
+    return [_bound(socket.AF_INET, "0.0.0.0", port)]  # noqa: S104 - it was asked for
+
+
+def _at(host: str, port: int) -> Sequence[socket.socket]:
+    """Every address that the host has, all at the same port."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    made: list[socket.socket] = []
+    refused: OSError | None = None
+    for family, address in dict.fromkeys((each[0], str(each[4][0])) for each in found):
+        try:
+            made.append(_bound(family, address, port))
+        except OSError as error:
+            if error.errno not in NOT_HERE:
+                for each in made:
+                    each.close()
+                raise
+            refused = error
+        else:
+            port = made[0].getsockname()[1]
+    if not made:
+        assert refused is not None, "a name that was found has an address"
+        raise refused
+    return made
+
+
+def _bound(family: int, host: str, port: int, *, both: bool = False) -> socket.socket:
+    made = socket.create_server((host, port), family=family, backlog=BACKLOG, dualstack_ipv6=both)
+    made.setblocking(False)
+    return made
+
+
+def _nothing() -> None: ...
 
 
 class _Uvicorn(uvicorn.Server):
@@ -84,11 +144,27 @@ class _Uvicorn(uvicorn.Server):
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.accepting = asyncio.Event()
+        self.ending: Callable[[], None] = _nothing
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to accept."""
         await super().startup(sockets)
         self.accepting.set()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look once a second for clients that hold a connection and say nothing."""
+        if counter % ROUNDS_A_SECOND == 0:
+            connections: set[Any] = self.server_state.connections  # of the class that we gave it
+            for connection in tuple(connections):
+                connection.second_passed()
+        return await super().on_tick(counter)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept no more, and let streams end: they would not by themselves."""
+        for server in self.servers:
+            server.close()
+        self.ending()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from drumbeat.api.desk import Desk
 from drumbeat.api.problem import Problem
-from drumbeat.engine.task import TaskOptions
+from drumbeat.engine.task import BUILT_IN, TaskOptions
 from drumbeat.model.duration import parse_duration
 from drumbeat.model.errors import OversizedArguments
 from drumbeat.model.job import ARGUMENTS_LIMIT, JobSpec
+from drumbeat.wire.fields import Arguments
 from drumbeat.wire.new_job import NewJobView
 
 PAYLOAD = "payload"
@@ -35,7 +37,7 @@ def spec_of(new: NewJobView, desk: Desk) -> JobSpec:
     args, named = _arguments(new)
     chosen = _options(new)
     if task not in desk.registry.names:
-        return _unchecked(task, args, named, TaskOptions.of(chosen))
+        return unchecked(task, args, named, TaskOptions.of(chosen))
     definition = desk.registry.get(task)
     return definition.job(args, named, definition.options.but(chosen) if chosen else None)
 
@@ -45,7 +47,24 @@ def _arguments(new: NewJobView) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
         return () if new.payload is UNSET else (new.payload,), {}
     if new.payload is not UNSET:
         raise Problem(422, "invalid-input", "give payload or args, not both", field="payload")
-    return ((), new.args) if isinstance(new.args, dict) else (tuple(new.args), {})
+    return sorted_arguments(new.args)
+
+
+def sorted_arguments(args: Arguments | UnsetType) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """The arguments in order, and those by name."""
+    if isinstance(args, UnsetType):
+        return (), {}
+    return ((), args) if isinstance(args, dict) else (tuple(args), {})
+
+
+def with_arguments(spec: JobSpec, args: Arguments, desk: Desk) -> JobSpec:
+    """The job with other arguments, checked if its task is known here."""
+    in_order, named = sorted_arguments(args)
+    if spec.task not in desk.registry.names:
+        return replace(spec, arguments=unchecked(spec.task, in_order, named).arguments)
+    fresh = desk.registry.get(spec.task).job(in_order, named)
+    keyed = desk.registry.get(spec.task).options.key is not None
+    return replace(spec, arguments=fresh.arguments, limits=fresh.limits if keyed else spec.limits)
 
 
 def _options(new: NewJobView) -> dict[str, Any]:
@@ -57,10 +76,20 @@ def _options(new: NewJobView) -> dict[str, Any]:
     return chosen
 
 
-def _unchecked(
-    task: str, args: tuple[Any, ...], named: Mapping[str, Any], options: TaskOptions
+def unchecked(
+    task: str,
+    args: tuple[Any, ...],
+    named: Mapping[str, Any],
+    options: TaskOptions = TaskOptions(),  # noqa: B008 - frozen
 ) -> JobSpec:
     """A job whose arguments nobody here can check; the worker that knows the task will."""
+    if task.startswith(BUILT_IN):
+        raise Problem(
+            422,
+            "invalid-input",
+            f"task {task!r} is Drumbeat's own, and not to be submitted",
+            field="task",
+        )
     if len(args) > 1:
         raise Problem(
             422,
@@ -78,6 +107,7 @@ def _unchecked(
         priority=options.priority,
         run_at=options.run_at,
         delay=parse_duration(options.delay),
+        retry=options.retry,
         timeout=None
         if options.timeout is None
         else parse_duration(options.timeout).total_seconds(),

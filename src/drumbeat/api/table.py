@@ -3,6 +3,41 @@
 from __future__ import annotations
 
 from drumbeat.api.resolver import AnyRoute
-from drumbeat.api.routes import jobs
+from drumbeat.api.routes import (
+    audit,
+    cluster,
+    configuration,
+    document,
+    elections,
+    events,
+    jobs,
+    login,
+    nodes,
+    operations,
+    probes,
+    queues,
+    schedule_changes,
+    schedules,
+    tokens,
+)
 
-TABLE: tuple[AnyRoute, ...] = (*jobs.ROUTES,)
+TABLE: tuple[AnyRoute, ...] = (
+    *jobs.ROUTES,
+    *operations.ROUTES,
+    *schedules.ROUTES,
+    *schedule_changes.ROUTES,
+    *queues.ROUTES,
+    *nodes.ROUTES,
+    *elections.ROUTES,
+    *configuration.ROUTES,
+    *events.ROUTES,
+    *cluster.ROUTES,
+    *probes.ROUTES,
+    *login.ROUTES,
+    *tokens.ROUTES,
+    *audit.ROUTES,
+    *document.ROUTES,
+)
+
+OF_WORKERS: tuple[AnyRoute, ...] = (*cluster.ROUTES, *probes.ROUTES)
+"""What a worker that serves no API can be asked."""

@@ -10,7 +10,6 @@ from datetime import timedelta
 
 from drumbeat.app import Drumbeat
 from drumbeat.cli.migrations import Migrating, waits
-from drumbeat.cli.moments import short
 from drumbeat.cli.output import Output
 from drumbeat.cli.pages import first
 from drumbeat.config import Sources, Survey
@@ -19,6 +18,7 @@ from drumbeat.model.job import Job, JobFilter, Status
 from drumbeat.model.node import NodeRecord, Role
 from drumbeat.model.wording import counted
 from drumbeat.model.zones import zone
+from drumbeat.rules.moments import short
 from drumbeat.version import VERSION
 
 OLDEST_SQLITE = (3, 37, 0)

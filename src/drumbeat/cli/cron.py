@@ -9,14 +9,15 @@ import click
 from rich.console import RenderableType
 from rich.text import Text
 
-from drumbeat.cli.clock_changes import ClockChange, clock_changes
 from drumbeat.cli.command import Command
-from drumbeat.cli.moments import Moments
 from drumbeat.cli.session import Session
 from drumbeat.cli.tables import below, note, table
 from drumbeat.model.trigger import Trigger
 from drumbeat.model.triggers import Cron, cron
 from drumbeat.model.zones import DstGap, DstRepeat, zone
+from drumbeat.rules.clock_changes import ClockChange, clock_changes
+from drumbeat.rules.moments import Moments
+from drumbeat.rules.previewing import next_ticks, zone_of
 
 AHEAD = timedelta(days=365)
 
@@ -60,32 +61,19 @@ def command(
         trigger = trigger.bound(name)
     start = Moments(session.output.now, session.output.zone).read(after)
     trigger = trigger.anchored(start)
-    runs = _next(trigger, start, count)
+    runs = next_ticks(trigger, start, count)
     changes = clock_changes(trigger, start, start + AHEAD) if isinstance(trigger, Cron) else []
     data = {
         "expression": expression,
-        "tz": _zone_name(trigger),
+        "tz": zone_of(trigger),
         "means": trigger.describe(),
         "next": runs,
         "clock_changes": [
             {"at": change.at, "change": change.title, "effect": change.effect} for change in changes
         ],
     }
-    moments = Moments(session.output.now, zone(_zone_name(trigger)).info)
+    moments = Moments(session.output.now, zone(zone_of(trigger)).info)
     session.output.show(data, lambda: _answer(trigger, runs, changes, moments))
-
-
-def _next(trigger: Trigger, start: datetime, count: int) -> list[datetime]:
-    runs: list[datetime] = []
-    tick = trigger.next_after(start)
-    while tick is not None and len(runs) < count:
-        runs.append(tick)
-        tick = trigger.next_after(tick)
-    return runs
-
-
-def _zone_name(trigger: Trigger) -> str:
-    return trigger.tz if isinstance(trigger, Cron) else "UTC"
 
 
 def _answer(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
-from collections.abc import Callable, Sequence
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,9 @@ from drumbeat.cli.exits import Exit
 from drumbeat.cli.options import as_options, given, setting_options
 from drumbeat.cli.session import DEVELOPMENT_STORE, Session
 from drumbeat.cli.supervisor import ENDED_WELL, passing_signals
+from drumbeat.config import SETTING
+from drumbeat.config.kinds import host_and_port
+from drumbeat.model.node import Role
 
 SAMPLE = "drumbeat.cli.sample:app"
 DEVELOPMENT_GRACE = "3s"
@@ -41,14 +47,36 @@ def command(session: Session, /, path: str | None, *, reloads: bool, **options: 
     session.settings.setdefault(STORE, DEVELOPMENT_STORE)
     session.settings.setdefault("grace", DEVELOPMENT_GRACE)
     session.output.say(f"Running {path} on {session.settings[STORE]}; Ctrl-C stops it.")
+    roles = [Role.SCHEDULER, Role.WORKER]
+    if find_spec("uvicorn") is None:
+        session.output.say("Without the HTTP API, which needs: pip install 'drumbeat[api]'")
+    else:
+        roles.append(Role.API)
+        session.settings |= _free_address(session.settings)
     if path == SAMPLE:
         session.output.say(
             "Try in another terminal: drumbeat schedule list; "
             "drumbeat job submit greet name=Anna --wait"
         )
-    arguments = ["run", path, *as_options(session.settings)]
+    arguments = ["run", path, "--roles", ",".join(roles), *as_options(session.settings)]
     development = Development(arguments, session.output.say)
     raise SystemExit(asyncio.run(development.run(Path.cwd() if reloads else None)))
+
+
+def _free_address(settings: Mapping[str, str]) -> Mapping[str, str]:
+    """Another port for the HTTP API, if that of the default is taken and nobody asked for it."""
+    given = [SETTING["http_addr"].name in settings]
+    given += [name in os.environ for name in SETTING["http_addr"].variables]
+    if any(given):
+        return {}
+    host, port = host_and_port(str(SETTING["http_addr"].default))
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((host, port))
+        except OSError:
+            return {"http_addr": f"{host}:0"}
+    return {}
 
 
 class Development:

@@ -11,15 +11,14 @@ from rich.console import RenderableType
 
 from drumbeat.app import Drumbeat
 from drumbeat.cli.arguments import ARGUMENTS, JSON_ARGUMENTS, read_arguments
+from drumbeat.cli.bulk import Bulk, bulk_options, change_many
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
-from drumbeat.cli.moments import Moments, short
 from drumbeat.cli.pages import first
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import attempt_shape, job_shape, parsed
 from drumbeat.cli.tables import below, facts, note, table
 from drumbeat.cli.watching import watch
-from drumbeat.cli.wording import last_line
 from drumbeat.engine.task import TaskOptions
 from drumbeat.model.duration import parse_duration
 from drumbeat.model.job import (
@@ -33,6 +32,10 @@ from drumbeat.model.job import (
     Status,
     TooLate,
 )
+from drumbeat.model.operation import Kind
+from drumbeat.model.wording import last_line
+from drumbeat.rules.moments import Moments, short
+from drumbeat.wire.redaction import redacted
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -99,7 +102,7 @@ def submit(
     if waits:
         _wait(session, job.id, None)
         return
-    session.output.show(job_shape(job), lambda: _job(session, job, ()))
+    session.output.show(job_shape(job, session.secrets), lambda: _job(session, job, ()))
 
 
 def _options(session: Session, given: dict[str, Any]) -> dict[str, Any]:
@@ -161,7 +164,9 @@ def list_jobs(
         **fields,
     )
     jobs, more = session.ask(lambda app: first(limit, lambda page: app.jobs.list(wanted, page)))
-    session.output.show([job_shape(job) for job in jobs], lambda: _jobs(moments, jobs))
+    session.output.show(
+        [job_shape(job, session.secrets) for job in jobs], lambda: _jobs(moments, jobs)
+    )
     if more:
         session.output.say(f"There are more; --limit shows more than {limit}.")
 
@@ -181,22 +186,30 @@ def show(session: Session, job_id: int) -> None:
         return await app.jobs.get(job_id), await app.jobs.attempts(job_id)
 
     job, attempts = session.ask(ask)
-    data = {**job_shape(job), "attempts": [attempt_shape(each) for each in attempts]}
+    data = {
+        **job_shape(job, session.secrets),
+        "attempts": [attempt_shape(each) for each in attempts],
+    }
     session.output.show(data, lambda: _job(session, job, attempts))
 
 
 @command.command()
-@JOB_ID
+@bulk_options
 @click.pass_obj
-def retry(session: Session, job_id: int) -> None:
-    """Queue a failed or cancelled job again.
+def retry(session: Session, job_id: int | None, bulk: Bulk) -> None:
+    """Queue a failed or cancelled job again, or many.
 
-    Its attempts are counted anew.
+    Their attempts are counted anew. Many are chosen by options; the leading node then retries them
+    in the background, which this waits for.
 
     \b
     Example:
       drumbeat job retry 42
+      drumbeat job retry --status failed --task send_receipt --since -1d
     """
+    if job_id is None:
+        change_many(session, Kind.RETRY, bulk)
+        return
     verdict = session.ask(lambda app: app.jobs.retry(job_id))
     match verdict:
         case Reopened():
@@ -209,18 +222,23 @@ def retry(session: Session, job_id: int) -> None:
 
 
 @command.command()
-@JOB_ID
+@bulk_options
 @click.option("--reason", default="", metavar="TEXT", help="Why, for those who look at it later.")
 @click.pass_obj
-def cancel(session: Session, job_id: int, reason: str) -> None:
-    """Cancel the job ID.
+def cancel(session: Session, job_id: int | None, bulk: Bulk, reason: str) -> None:
+    """Cancel a job, or many.
 
-    A waiting one ends; a running one is asked to end.
+    A waiting one ends; a running one is asked to end. Many are chosen by options; the leading node
+    then cancels them in the background, which this waits for.
 
     \b
     Example:
       drumbeat job cancel 42 --reason "wrong customer"
+      drumbeat job cancel --queue mail --status queued --dry-run
     """
+    if job_id is None:
+        change_many(session, Kind.CANCEL, bulk, reason)
+        return
     verdict = session.ask(lambda app: app.jobs.cancel(job_id, reason))
     match verdict:
         case Cancelled():
@@ -250,7 +268,7 @@ def wait(session: Session, job_id: int, timeout: str | None) -> None:
 def _wait(session: Session, job_id: int, timeout: str | None) -> None:
     seconds = None if timeout is None else parse_duration(timeout).total_seconds()
     job = session.ask(lambda app: watch(app, job_id, session.output, seconds))
-    session.output.show(job_shape(job), lambda: _job(session, job, ()))
+    session.output.show(job_shape(job, session.secrets), lambda: _job(session, job, ()))
     if job.status is not Status.COMPLETED:
         why = f": {last_line(job.error)}" if job.error else ""
         raise Problem(f"job {job.id} {job.status}{why}")
@@ -271,6 +289,11 @@ def _jobs(moments: Moments, jobs: Sequence[Job]) -> RenderableType:
     )
     made = table((">id", "status", "task", "?queue", "?>took", "when"), rows)
     return made if jobs else note("There are no such jobs.")
+
+
+def _shown(session: Session, spec: JobSpec) -> str:
+    arguments = redacted(spec.arguments, session.secrets(spec.task))
+    return json.dumps(parsed(arguments), ensure_ascii=False)
 
 
 def _taken(job: Job, moments: Moments) -> str | None:
@@ -307,7 +330,7 @@ def _job(session: Session, job: Job, attempts: Sequence[AttemptRecord]) -> Rende
             ("task", job.task),
             ("status", job.status),
             ("queue", f"{spec.queue}, priority {spec.priority}"),
-            ("arguments", json.dumps(parsed(spec.arguments), ensure_ascii=False)),
+            ("arguments", _shown(session, spec)),
             ("schedule", spec.schedule),
             ("tick", at(spec.tick_at)),
             ("dedupe key", spec.dedupe_key),

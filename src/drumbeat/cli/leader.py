@@ -1,29 +1,34 @@
-"""`drumbeat leader`: who leads."""
+"""`drumbeat leader`: who leads, and who led."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import click
 from rich.console import RenderableType
 
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
-from drumbeat.cli.resigning import ask_to_resign
 from drumbeat.cli.session import Session
-from drumbeat.cli.shapes import leader_shape
-from drumbeat.cli.tables import facts, note
+from drumbeat.cli.shapes import leader_shape, term_shape
+from drumbeat.cli.tables import facts, note, table
+from drumbeat.engine.resigning import Resigning
+from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.duration import parse_duration
-from drumbeat.model.lease import Lease
+from drumbeat.model.lease import SCHEDULER, TERMS_KEPT, Lease, TermRecord
+from drumbeat.model.page import PageRequest
+from drumbeat.rules.moments import Moments
 
 
 @click.group("leader", cls=Group, invoke_without_command=True)
 @click.pass_context
 def command(ctx: click.Context) -> None:
-    """Show who leads; `leader resign` asks the leader to let another lead.
+    """Show who leads; `history` shows who led, `resign` asks the leader to let another lead.
 
     \b
     Example:
       drumbeat leader
-      drumbeat leader resign
+      drumbeat leader history
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -61,7 +66,9 @@ def resign(session: Session, timeout: str) -> None:
     """
     patience = parse_duration(timeout).total_seconds()
     with session.output.working("Waiting for another leader"):
-        before, after = session.ask(lambda app: ask_to_resign(app, patience))
+        before, after = session.ask(
+            lambda app: Resigning(app.leadership, app.config, SystemClock()).ask(patience)
+        )
     if before is None:
         raise Problem("nobody leads, so nobody can resign", Exit.NOT_FOUND)
     session.output.show(
@@ -71,3 +78,38 @@ def resign(session: Session, timeout: str) -> None:
             + (f"{after.holder} leads" if after else "nobody leads yet")
         ),
     )
+
+
+@command.command()
+@click.option("--election", default=SCHEDULER, show_default=True, metavar="NAME", help="Of what.")
+@click.option(
+    "--limit",
+    type=click.IntRange(min=1, max=TERMS_KEPT),
+    default=20,
+    show_default=True,
+    help="How many terms.",
+)
+@click.pass_obj
+def history(session: Session, election: str, limit: int) -> None:
+    """Show who led since when, the latest first.
+
+    \b
+    Example:
+      drumbeat leader history
+    """
+    page = session.ask(lambda app: app.store.fence.history(election, PageRequest(limit)))
+    session.output.show(
+        [term_shape(term) for term in page.items], lambda: _terms(session, page.items)
+    )
+    if page.next is not None:
+        session.output.say("There are more; --limit shows them.")
+
+
+def _terms(session: Session, terms: Sequence[TermRecord]) -> RenderableType:
+    if not terms:
+        return note("Nobody has led yet.")
+    moments = Moments(session.output.now, session.output.zone)
+    rows = (
+        (term.epoch, term.node, moments.both(term.since), term.token, term.domain) for term in terms
+    )
+    return table((">epoch", "node", "since", ">term", "?coordinator"), rows)

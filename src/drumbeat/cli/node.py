@@ -10,12 +10,12 @@ from rich.console import RenderableType
 from drumbeat.app import Drumbeat
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
-from drumbeat.cli.moments import Moments
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import node_shape
 from drumbeat.cli.tables import note, table
 from drumbeat.model.ids import NodeId
 from drumbeat.model.node import NodeRecord
+from drumbeat.rules.moments import Moments
 
 
 @click.group("node", cls=Group)

@@ -9,9 +9,12 @@ import click
 
 from drumbeat.cli.command import NAMESPACE, STORE
 from drumbeat.config import SETTINGS
+from drumbeat.config.kinds import Boolean
+from drumbeat.config.setting import Setting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+ON = "true"
 USUAL = ("concurrency", "queues", "grace", "instance_id", "log_level", "log_format")
 """Those that the help shows first."""
 
@@ -24,8 +27,15 @@ def setting_options(function: F) -> F:
         meaning = f"{each.row.meaning[:1].upper()}{each.row.meaning[1:]}."
         shape = each.row.kind.placeholder
         add = click.option(str(each.option), each.name, metavar=shape, help=meaning)
+        if _is_switch(each):
+            add = click.option(str(each.option), each.name, flag_value=ON, help=meaning)
         function = add(function)
     return function
+
+
+def _is_switch(each: Setting) -> bool:
+    """Whether its option alone says it: it is off by default, and there is only on."""
+    return isinstance(each.row.kind, Boolean) and each.default is False
 
 
 def given(settings: Mapping[str, str | None]) -> dict[str, str]:
@@ -35,5 +45,9 @@ def given(settings: Mapping[str, str | None]) -> dict[str, str]:
 
 def as_options(settings: Mapping[str, str]) -> list[str]:
     """Settings as the arguments of another process."""
-    named = {each.name: each.option for each in SETTINGS}
-    return [part for name, text in settings.items() for part in (str(named[name]), text)]
+    named = {each.name: each for each in SETTINGS}
+    return [part for name, text in settings.items() for part in _as_option(named[name], text)]
+
+
+def _as_option(each: Setting, text: str) -> tuple[str, ...]:
+    return (str(each.option),) if _is_switch(each) else (str(each.option), text)

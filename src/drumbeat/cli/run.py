@@ -1,4 +1,4 @@
-"""`drumbeat run`: a node of the fleet, or several; `scheduler` and `worker` are its short forms."""
+"""`drumbeat run`: a node of the fleet, or several; `scheduler`, `worker`, `api` are short forms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -17,13 +17,16 @@ from drumbeat.cli.options import as_options, given, setting_options
 from drumbeat.cli.session import Session
 from drumbeat.model.node import Role
 
+if TYPE_CHECKING:
+    from drumbeat.app import Drumbeat
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_ROLES = f"{Role.SCHEDULER},{Role.WORKER}"
 MOST_PROCESSES = 256
-NO_API = (
-    "the HTTP API comes with a later version of Drumbeat; this one has the roles "
-    "scheduler and worker"
+ONE_DOOR = (
+    "several processes cannot listen at one address: leave --processes out, or start each API "
+    "node by itself with its own --http-addr"
 )
 
 
@@ -58,7 +61,7 @@ def _node_options(function: F) -> F:
     default=DEFAULT_ROLES,
     show_default=True,
     metavar="ROLES",
-    help="What the node does: scheduler, worker, or both.",
+    help="What the node does: scheduler, worker, api, or several of them.",
 )
 @_node_options
 @click.pass_obj
@@ -83,9 +86,12 @@ def command(session: Session, /, path: str | None, roles: str, **options: Any) -
 def scheduler(session: Session, /, path: str | None, **options: Any) -> None:
     """Run a node that only schedules: `drumbeat run APP --roles scheduler`.
 
+    Where an address for it is given, by --http-addr or HTTP_ADDR, it serves the HTTP API too.
+
     \b
     Example:
       drumbeat scheduler shop.jobs:app
+      HTTP_ADDR=127.0.0.1:8080 drumbeat scheduler shop.jobs:app
     """
     _run(session, path, [Role.SCHEDULER], options)
 
@@ -104,27 +110,31 @@ def worker(session: Session, /, path: str | None, **options: Any) -> None:
 
 
 @click.command("api", cls=Command)
-@click.argument("path", metavar="[APP]", required=False)
-def api(path: str | None) -> None:
-    """Run a node that only serves HTTP. This version cannot do that yet, and says so.
+@_node_options
+@click.pass_obj
+def api(session: Session, /, path: str | None, **options: Any) -> None:
+    """Run a node that only serves HTTP: `drumbeat run APP --roles api`.
+
+    It listens at 127.0.0.1:8080 unless --http-addr says otherwise. From other machines it can be
+    reached once there is a token: `drumbeat token create`, or DRUMBEAT_API_TOKEN.
 
     \b
     Example:
       drumbeat api shop.jobs:app
+      drumbeat api shop.jobs:app --http-addr :8080
     """
-    del path
-    raise Problem(NO_API, Exit.USAGE)
+    _run(session, path, [Role.API], options)
 
 
 def _run(session: Session, path: str | None, roles: list[str], options: dict[str, Any]) -> None:
     path = path or session.app_path
     if path is None:
         raise Problem("which app? Give its path, such as shop.jobs:app", Exit.USAGE)
-    if Role.API in roles:
-        raise Problem(NO_API, Exit.USAGE)
     count, leash = options.pop("count"), options.pop("leash")
     session.settings |= given(options)
     if count > 1:
+        if Role.API in roles:
+            raise Problem(ONE_DOOR, Exit.USAGE)
         from drumbeat.cli.supervisor import Supervisor  # noqa: PLC0415 - for those who want many
 
         arguments = ["run", path, "--roles", ",".join(roles), *as_options(session.settings)]
@@ -134,7 +144,15 @@ def _run(session: Session, path: str | None, roles: list[str], options: dict[str
     session.app_path = path
     app = session.app()
     _export(session.settings)
-    app.run(roles)
+    app.run([*roles, Role.API] if roles == [Role.SCHEDULER] and _has_a_door(app) else roles)
+
+
+def _has_a_door(app: Drumbeat) -> bool:
+    """Whether somebody said where the HTTP API is to be."""
+    from drumbeat.config import Level  # noqa: PLC0415 - the settings, when needed
+
+    origin = app.settings.origins.get("http_addr")
+    return origin is not None and origin.level is not Level.DEFAULT
 
 
 def _stop_at_end_of(leash: int) -> None:

@@ -11,15 +11,17 @@ from rich.text import Text
 
 from drumbeat.app import Drumbeat
 from drumbeat.cli.command import Group
-from drumbeat.cli.explaining import Evidence, explain_schedule, explain_tick, gather
-from drumbeat.cli.moments import Moments, short
 from drumbeat.cli.pages import first
 from drumbeat.cli.schedule_changes import CHANGES, next_tick
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import job_shape, parsed, schedule_shape, tick_shape
 from drumbeat.cli.tables import below, facts, note, table
+from drumbeat.engine.explaining import Explaining
 from drumbeat.model.plan import TickRecord
 from drumbeat.model.schedule import StoredSchedule
+from drumbeat.rules.explaining import Evidence, explain_schedule, explain_tick
+from drumbeat.rules.moments import Moments, short
+from drumbeat.wire.redaction import redacted
 
 LAST = 5
 """Ticks of the ledger that are shown beside a schedule."""
@@ -54,7 +56,7 @@ def list_schedules(session: Session, prefix: str, limit: int) -> None:
         lambda app: first(limit, lambda page: app.schedules.list(page, prefix))
     )
     moments = _moments(session)
-    data = [schedule_shape(stored) for stored in found]
+    data = [schedule_shape(stored, session.secrets) for stored in found]
     session.output.show(data, lambda: _schedules(moments, found))
     if more:
         session.output.say(f"There are more; --limit shows more than {limit}.")
@@ -77,8 +79,11 @@ def show(session: Session, name: str) -> None:
         return stored, ticks
 
     stored, ticks = session.ask(ask)
-    data = {**schedule_shape(stored), "ticks": [tick_shape(tick) for tick in ticks]}
-    session.output.show(data, lambda: _schedule(_moments(session), stored, ticks))
+    data = {
+        **schedule_shape(stored, session.secrets),
+        "ticks": [tick_shape(tick) for tick in ticks],
+    }
+    session.output.show(data, lambda: _schedule(session, stored, ticks))
 
 
 @command.command()
@@ -119,7 +124,9 @@ def explain(session: Session, name: str, count: int) -> None:
     Example:
       drumbeat schedule explain nightly-backup
     """
-    evidence = session.ask(lambda app: gather(app, name, count))
+    evidence = session.ask(
+        lambda app: Explaining(app.store, app.schedules, app.leadership).gather(name, count)
+    )
     moments = Moments(evidence.as_of, session.output.zone)
     sentences = explain_schedule(evidence, moments)
     data = {
@@ -127,7 +134,7 @@ def explain(session: Session, name: str, count: int) -> None:
         "explanation": sentences,
         "paused": evidence.stored.paused,
         "next": evidence.next,
-        "previous_job": evidence.previous and job_shape(evidence.previous),
+        "previous_job": evidence.previous and job_shape(evidence.previous, session.secrets),
         "ticks": [
             {
                 **tick_shape(tick),
@@ -168,8 +175,10 @@ def _schedules(moments: Moments, found: Sequence[StoredSchedule]) -> RenderableT
 
 
 def _schedule(
-    moments: Moments, stored: StoredSchedule, ticks: Sequence[TickRecord]
+    session: Session, stored: StoredSchedule, ticks: Sequence[TickRecord]
 ) -> RenderableType:
+    moments = _moments(session)
+    arguments = redacted(stored.schedule.job.arguments, session.secrets(stored.schedule.task))
     schedule, policies = stored.schedule, stored.schedule.policies
     limits = [
         f"from {moments.show(policies.start_at)}" if policies.start_at else "",
@@ -184,7 +193,7 @@ def _schedule(
             ("", schedule.description or None),
             ("when", schedule.trigger.describe()),
             ("task", f"{schedule.task}, queue {schedule.job.queue}, on the {policies.run_on}"),
-            ("arguments", json.dumps(parsed(schedule.job.arguments), ensure_ascii=False)),
+            ("arguments", json.dumps(parsed(arguments), ensure_ascii=False)),
             ("state", f"{_state(stored)}{reason}"),
             ("next tick", next_tick(stored, moments)),
             ("skipped by hand", ", ".join(map(moments.show, sorted(stored.skips))) or None),

@@ -12,7 +12,6 @@ from drumbeat.app import Drumbeat
 from drumbeat.cli.arguments import read_arguments
 from drumbeat.cli.command import Command
 from drumbeat.cli.exits import Exit, Problem
-from drumbeat.cli.moments import Moments
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import job_shape, schedule_shape
 from drumbeat.cli.tables import below, facts, note, table
@@ -26,6 +25,7 @@ from drumbeat.model.policy import Misfire, Overlap, RunOn
 from drumbeat.model.schedule import Schedule, StoredSchedule
 from drumbeat.model.trigger import Trigger
 from drumbeat.model.wording import counted
+from drumbeat.rules.moments import Moments
 
 NAME = click.argument("name")
 
@@ -203,7 +203,8 @@ def trigger(session: Session, name: str, arguments: Sequence[str]) -> None:
 
     job = session.ask(ask)
     session.output.show(
-        job_shape(job), lambda: f"schedule {name} was triggered as job {job.id}, {job.status}"
+        job_shape(job, session.secrets),
+        lambda: f"schedule {name} was triggered as job {job.id}, {job.status}",
     )
 
 
@@ -293,7 +294,7 @@ def _tell(session: Session, stored: StoredSchedule, done: str) -> None:
     reason = f", {stored.pause_reason}" if stored.pause_reason else ""
     moments = Moments(session.output.now, session.output.zone)
     session.output.show(
-        schedule_shape(stored),
+        schedule_shape(stored, session.secrets),
         lambda: below(
             f"schedule {stored.name} was {done}",
             facts(

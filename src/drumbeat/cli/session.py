@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -21,6 +21,11 @@ DATABASE = Path("drumbeat.db")
 DEVELOPMENT_STORE = f"sqlite:///{DATABASE}"
 
 
+def _no_secrets(task: str) -> Collection[str]:
+    del task
+    return ()
+
+
 @dataclass(slots=True)
 class Session:
     """One run of the command line."""
@@ -32,6 +37,8 @@ class Session:
     output: Output = field(default_factory=Output)
     make: Callable[[Session], Drumbeat] | None = None
     """Makes the app; tests bring their own."""
+    secrets: Callable[[str], Collection[str]] = _no_secrets
+    """Which arguments are not to be shown, as the app that was last asked says."""
 
     def app(self) -> Drumbeat:
         """The app that `--app` names, else a bare one that knows the store and no task."""
@@ -48,6 +55,7 @@ class Session:
         import asyncio  # noqa: PLC0415 - the help does not need it
 
         app = self.app()
+        self.secrets = app.secrets
 
         async def connected() -> T:
             async with app.connected():

@@ -1,139 +1,87 @@
-"""Shapes: what `-o json` says of each thing. Programs read them, so they only ever grow."""
+"""Shapes: what `-o json` says of each thing. They are those of the HTTP API."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import fields
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from drumbeat.model.job import AttemptRecord, Job
-from drumbeat.model.lease import Lease
+from drumbeat.model.lease import Lease, TermRecord
 from drumbeat.model.node import NodeRecord
+from drumbeat.model.operation import Operation
 from drumbeat.model.plan import TickRecord
+from drumbeat.model.queue import PausedQueue, QueueRecord
 from drumbeat.model.schedule import StoredSchedule
+from drumbeat.model.token import TokenRecord
+from drumbeat.wire.election import leader_view, term_view
+from drumbeat.wire.job import attempt_view, job_view
+from drumbeat.wire.node import node_view
+from drumbeat.wire.operation import operation_view
+from drumbeat.wire.queue import paused_view, queue_view
+from drumbeat.wire.redaction import Secrets, no_secrets
+from drumbeat.wire.schedule import schedule_view
+from drumbeat.wire.tick import tick_view
+from drumbeat.wire.token import token_view
 
 Shape = dict[str, Any]
 
 
-def job_shape(job: Job) -> Shape:
+def job_shape(job: Job, secrets: Secrets = no_secrets) -> Shape:
     """A job."""
-    spec = job.spec
-    progress = job.progress
-    return {
-        "id": job.id,
-        "task": job.task,
-        "status": str(job.status),
-        "queue": spec.queue,
-        "priority": spec.priority,
-        "arguments": parsed(spec.arguments),
-        "attempt": job.attempt,
-        "created_at": job.created_at,
-        "run_at": job.run_at,
-        "started_at": job.started_at,
-        "finished_at": job.finished_at,
-        "node": job.node,
-        "schedule": spec.schedule,
-        "tick_at": spec.tick_at,
-        "dedupe_key": spec.dedupe_key,
-        "tags": list(spec.tags),
-        "result": None if job.result is None else parsed(job.result),
-        "error": job.error,
-        "cancel_requested": job.cancel_requested,
-        "progress": progress
-        and {"done": progress.done, "total": progress.total, "message": progress.message},
-    }
+    return _shape(job_view(job, secrets))
 
 
 def attempt_shape(attempt: AttemptRecord) -> Shape:
     """A past attempt of a job."""
-    return {
-        "number": attempt.number,
-        "fence": attempt.fence,
-        "node": attempt.node,
-        "started_at": attempt.started_at,
-        "ended_at": attempt.ended_at,
-        "change": str(attempt.change),
-        "error": attempt.error,
-    }
+    return _shape(attempt_view(attempt))
 
 
-def schedule_shape(stored: StoredSchedule) -> Shape:
+def operation_shape(operation: Operation) -> Shape:
+    """A change of many jobs."""
+    return _shape(operation_view(operation))
+
+
+def schedule_shape(stored: StoredSchedule, secrets: Secrets = no_secrets) -> Shape:
     """A schedule, as it is defined and where it stands."""
-    schedule = stored.schedule
-    policies = {
-        each.name: _policy(getattr(schedule.policies, each.name))
-        for each in fields(schedule.policies)
-    }
-    return {
-        "name": stored.name,
-        "task": schedule.task,
-        "when": schedule.trigger.describe(),
-        "trigger": schedule.trigger.to_json(),
-        "paused": stored.paused,
-        "pause_reason": stored.pause_reason,
-        "next_tick": stored.next_tick,
-        "cursor": stored.cursor,
-        "runs": stored.runs,
-        "last_job": stored.last_job,
-        "skips": sorted(stored.skips),
-        "queue": schedule.job.queue,
-        "arguments": parsed(schedule.job.arguments),
-        "policies": policies,
-        "origin": str(stored.origin),
-        "version": stored.version,
-        "description": schedule.description,
-        "created_at": stored.created_at,
-        "updated_at": stored.updated_at,
-    }
+    return _shape(schedule_view(stored, secrets))
 
 
 def tick_shape(tick: TickRecord) -> Shape:
     """A row of the ledger."""
-    return {
-        "schedule": tick.schedule,
-        "tick_at": tick.tick_at,
-        "through": tick.through,
-        "count": tick.count,
-        "outcome": str(tick.outcome),
-        "reason": tick.reason and str(tick.reason),
-        "job_id": tick.job_id,
-        "leader": tick.leader,
-        "epoch": tick.epoch,
-        "lateness_seconds": tick.lateness.total_seconds(),
-        "recorded_at": tick.recorded_at,
-        "backfilled": tick.backfilled,
-    }
+    return _shape(tick_view(tick))
 
 
 def node_shape(record: NodeRecord) -> Shape:
     """A node."""
-    node = record.node
-    return {
-        "id": node.id,
-        "label": node.label,
-        "roles": sorted(node.roles),
-        "alive": record.alive,
-        "draining": node.draining,
-        "drain_requested": record.drain_requested,
-        "version": node.version,
-        "slots": node.slots,
-        "busy": node.busy,
-        "queues": list(node.queues),
-        "started_at": node.started_at,
-        "beat_at": record.beat_at,
-        "expires_at": record.expires_at,
-    }
+    return _shape(node_view(record))
 
 
 def leader_shape(lease: Lease | None) -> Shape:
     """Who leads; every value None if nobody does."""
-    return {
-        "leader": lease and lease.holder,
-        "election": lease and lease.name,
-        "token": lease and lease.token,
-        "ttl_seconds": lease and lease.ttl.total_seconds(),
-    }
+    return _shape(leader_view(lease))
+
+
+def term_shape(term: TermRecord) -> Shape:
+    """A term that became an epoch."""
+    return _shape(term_view(term))
+
+
+def queue_shape(record: QueueRecord, as_of: datetime) -> Shape:
+    """A queue."""
+    return _shape(queue_view(record, as_of))
+
+
+def paused_shape(paused: PausedQueue) -> Shape:
+    """Why a queue is paused, and since when."""
+    return _shape(paused_view(paused))
+
+
+def token_shape(record: TokenRecord, state: str) -> Shape:
+    """A token, without what would let anybody in."""
+    return {**_shape(token_view(record)), "state": state}
 
 
 def parsed(text: bytes) -> object:
@@ -144,7 +92,6 @@ def parsed(text: bytes) -> object:
         return text.decode(errors="replace")
 
 
-def _policy(value: object) -> object:
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    return value if isinstance(value, int | datetime | None) else str(value)
+def _shape(view: msgspec.Struct) -> Shape:
+    shape: Shape = json.loads(msgspec.json.encode(view))
+    return shape

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 import click
 
-from drumbeat.cli.moments import Moments
 from drumbeat.cli.session import Session
 from drumbeat.model.errors import InvalidInput
 from drumbeat.model.trigger import Trigger
 from drumbeat.model.triggers import cron, daily, every, monthly, once, weekly
+from drumbeat.rules.moments import Moments
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -25,7 +25,7 @@ from drumbeat.config.kinds import (
     Names,
     Text,
 )
-from drumbeat.config.masking import masked
+from drumbeat.config.masking import MASK, masked
 from drumbeat.config.origin import Origin
 from drumbeat.config.setting import Row, Setting, row_of, setting
 from drumbeat.model.duration import parse_duration
@@ -56,6 +56,7 @@ class Settings(TypedDict, total=False):
     keep_jobs: Duration
     keep_ticks: Duration
     keep_nodes: Duration
+    keep_audit: Duration
     grace: Duration
     http_addr: str
     worker_http_addr: str | None
@@ -66,6 +67,7 @@ class Settings(TypedDict, total=False):
     trusted_proxies: tuple[str, ...]
     log_level: str
     log_format: str
+    tracing: bool
     postgres_dsn: str | None
     mongodb_uri: str | None
     redis_url: str | None
@@ -175,6 +177,10 @@ class Config:
         default=timedelta(days=1),
         metadata=setting(Row(Length(), "how long nodes that are gone are still listed")),
     )
+    keep_audit: Duration = field(
+        default=timedelta(days=365),
+        metadata=setting(Row(Length(), "how long the audit log is kept")),
+    )
     grace: Duration = field(
         default=30.0,
         metadata=setting(
@@ -243,6 +249,10 @@ class Config:
         metadata=setting(
             Row(Choice(FORMATS), "lines for people, or one object a line", ("LOG_FORMAT",))
         ),
+    )
+    tracing: bool = field(
+        default=False,
+        metadata=setting(Row(Boolean(), "true: jobs are followed by spans of OpenTelemetry")),
     )
     postgres_dsn: str | None = field(
         default=None,
@@ -335,7 +345,10 @@ SETTING = {each.name: each for each in SETTINGS}
 def shown(each: Setting, value: object) -> str:
     """A value as people write it, its secrets masked."""
     text = each.row.kind.show(value)
-    return masked(text) if each.row.secret else text
+    if not each.row.secret:
+        return text
+    whole = value is not None and not isinstance(each.row.kind, Address)
+    return MASK if whole else masked(text)
 
 
 def fault_in(each: Setting, value: object) -> str | None:

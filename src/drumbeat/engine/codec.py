@@ -73,7 +73,16 @@ def encode_result(result: object) -> bytes | Unstorable | None:
 class Codec:
     """Reads and writes the arguments and the result of one task."""
 
-    __slots__ = ("_decoder", "_names", "_result", "_signature", "_simple", "_task", "_various")
+    __slots__ = (
+        "_decoder",
+        "_known",
+        "_names",
+        "_result",
+        "_signature",
+        "_simple",
+        "_task",
+        "_various",
+    )
 
     def __init__(self, task: str, parameters: tuple[Parameter, ...], hints: Mapping[str, Any]):
         self._task = task
@@ -81,6 +90,7 @@ class Codec:
             [each.replace(annotation=hints.get(each.name, each.annotation)) for each in parameters]
         )
         self._names = tuple(parameter.name for parameter in parameters)
+        self._known = frozenset(self._names)
         self._simple = all(
             parameter.kind is Parameter.POSITIONAL_OR_KEYWORD for parameter in parameters
         )
@@ -100,10 +110,17 @@ class Codec:
                 f"task {task!r} has an annotation that JSON cannot carry: {error}"
             ) from error
 
+    @property
+    def signature(self) -> inspect.Signature:
+        """What the task takes."""
+        return self._signature
+
     def encode(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bytes:
         """The arguments of a call as JSON, checked as the handler's annotations say."""
         if self._simple and not kwargs and len(args) == len(self._names):
             given: Mapping[str, object] = dict(zip(self._names, args, strict=True))
+        elif self._simple and not args and kwargs.keys() == self._known:
+            given = {name: kwargs[name] for name in self._names}
         else:
             given = self._bind(args, kwargs)
         payload = self._write(given)

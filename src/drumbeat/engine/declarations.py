@@ -38,6 +38,10 @@ class Declarations:
         """The names of the tasks that are registered here."""
         return self._registry.names
 
+    def secrets(self, task: str) -> tuple[str, ...]:
+        """The arguments of a task whose values nobody is to be shown; none if it is not known."""
+        return self._registry.secrets(task)
+
     def task_named(self, name: str) -> Task[..., Any]:
         """The handle of a task that is registered here; `UnknownTask` if there is none."""
         return Task(self._registry.get(name), self._submissions)

@@ -34,6 +34,7 @@ class TaskSettings(TypedDict, total=False):
     delay: Length
     run_at: datetime | None
     tags: tuple[str, ...]
+    secret: tuple[str, ...]
 
 
 class CallSettings(TaskSettings, total=False):
@@ -104,8 +105,9 @@ class Task(Generic[P, R_co]):
         if "connection" in changes:
             submission = submission.within(changes.pop("connection"))
         chosen = (self._options or self._definition.options).but(changes)
-        if "heartbeat" in changes:
-            raise InvalidOption("heartbeat belongs to the task: give it to @app.task")
+        for name in ("heartbeat", "secret"):
+            if name in changes:
+                raise InvalidOption(f"{name} belongs to the task: give it to @app.task")
         return Task(self._definition, submission, chosen)
 
     async def submit(self, *args: P.args, **kwargs: P.kwargs) -> Job:

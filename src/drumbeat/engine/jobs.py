@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from drumbeat.engine.operations import Operations
 from drumbeat.engine.patience import within
 from drumbeat.engine.registry import Registry
 from drumbeat.engine.signal import Signal
@@ -24,6 +25,7 @@ from drumbeat.model.job import (
     Status,
     TooLate,
 )
+from drumbeat.model.operation import Operation
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Store, Topic
@@ -98,6 +100,33 @@ class Jobs:
         (verdict,) = await self._store.jobs.reopen([JobId(job_id)])
         _refuse_unknown(verdict)
         return verdict
+
+    async def retry_many(
+        self, wanted: JobFilter, *, everything: bool = False, dry_run: bool = False
+    ) -> Operation:
+        """Queue again all failed and cancelled jobs that match, in the background.
+
+        A filter that restricts nothing needs `everything`. A dry run only counts them.
+        `app.operations` tells how it goes on.
+        """
+        return await self._operations.retry(wanted, everything=everything, dry_run=dry_run)
+
+    async def cancel_many(
+        self,
+        wanted: JobFilter,
+        reason: str = "",
+        *,
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> Operation:
+        """Cancel all unfinished jobs that match, in the background, as `retry_many` does."""
+        return await self._operations.cancel_jobs(
+            wanted, reason, everything=everything, dry_run=dry_run
+        )
+
+    @property
+    def _operations(self) -> Operations:
+        return Operations(self._store, self._submitter, self._clock)
 
     async def wait(self, job_id: int, timeout: float | None = None) -> Job:
         """The job once it is finished; `WaitTimeout` if it is not within so many seconds."""

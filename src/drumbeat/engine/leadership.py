@@ -73,6 +73,14 @@ class Leadership(Service):
         return term if term is not None and term.may_act() else None
 
     @property
+    def lease_remaining(self) -> float:
+        """Seconds for which this node may trust in its term without a renewal; 0 without one."""
+        state = self._elector.state
+        if self.term is None or not isinstance(state, Leading):
+            return 0.0
+        return max(0.0, state.deadline - self._runtime.clock.elapsed())
+
+    @property
     def outage(self) -> Outage | None:
         """What the coordinator fails with, and since when; None: it answers."""
         return self._elector.outage

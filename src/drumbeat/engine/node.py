@@ -80,6 +80,17 @@ class RunningNode:
         """Whether and how this node leads; None if it never does."""
         return self._parts.leadership
 
+    @property
+    def draining(self) -> bool:
+        """Whether it takes no more work."""
+        return self._draining
+
+    @property
+    def load(self) -> tuple[int, int]:
+        """How many jobs this node may run at once, and how many it runs now."""
+        parts = self._parts
+        return (parts.slots.count if Role.WORKER in parts.roles else 0), parts.slots.busy
+
     async def start(self) -> None:
         """Show the first sign of life, then start every service."""
         parts = self._parts

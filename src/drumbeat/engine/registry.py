@@ -2,32 +2,56 @@
 
 from __future__ import annotations
 
-from drumbeat.engine.task import TaskDefinition
-from drumbeat.model.errors import DuplicateTask, UnknownTask
+from collections.abc import Iterable
+
+from drumbeat.engine.task import BUILT_IN, TaskDefinition
+from drumbeat.model.errors import DuplicateTask, InvalidHandler, UnknownTask
 
 
 class Registry:
-    """Tasks by name."""
+    """Tasks by name: those of the app, and those that every node has built in."""
 
-    def __init__(self) -> None:
+    def __init__(self, built_in: Iterable[TaskDefinition] = ()) -> None:
+        self._built_in = {definition.name: definition for definition in built_in}
         self._tasks: dict[str, TaskDefinition] = {}
         self._names: frozenset[str] = frozenset()
+        self._runnable = frozenset(self._built_in)
 
     @property
     def names(self) -> frozenset[str]:
-        """The names of all tasks."""
+        """The names of the app's tasks."""
         return self._names
+
+    @property
+    def runnable(self) -> frozenset[str]:
+        """The names of all tasks that this node can run: those, and the built-in ones."""
+        return self._runnable
 
     def add(self, definition: TaskDefinition) -> None:
         """Register a task; a name is given once."""
         if definition.name in self._tasks:
             raise DuplicateTask(definition.name)
+        if definition.name.startswith(BUILT_IN) and definition.name not in self._built_in:
+            raise InvalidHandler(
+                f"task {definition.name!r} needs another name: those that begin with {BUILT_IN!r} "
+                f"are Drumbeat's own"
+            )
         self._tasks[definition.name] = definition
         self._names = frozenset(self._tasks)
+        self._runnable = self._names | frozenset(self._built_in)
 
     def get(self, name: str) -> TaskDefinition:
         """The task of that name; `UnknownTask` if there is none."""
-        try:
-            return self._tasks[name]
-        except KeyError:
-            raise UnknownTask(name, tuple(self._names)) from None
+        definition = self._tasks.get(name) or self._built_in.get(name)
+        if definition is None:
+            raise UnknownTask(name, tuple(self._names))
+        return definition
+
+    def secrets(self, task: str) -> tuple[str, ...]:
+        """The arguments of a task whose values nobody is to be shown; none if it is not known."""
+        definition = self._tasks.get(task)
+        return () if definition is None else definition.options.secret
+
+    def only_built_in(self) -> Registry:
+        """The registry of a node that runs no task of the app."""
+        return Registry(self._built_in.values())

@@ -12,10 +12,10 @@ from drumbeat.engine.handle import Task
 from drumbeat.engine.registry import Registry
 from drumbeat.engine.scheduled import Arguments, PolicySettings, ScheduleOptions, schedule_of
 from drumbeat.engine.submitter import Submitter
-from drumbeat.model.errors import Contended, UnknownSchedule
+from drumbeat.model.errors import Conflict, Contended, UnknownSchedule
 from drumbeat.model.events import ScheduleChanged, ScheduleDeclared, ScheduleDrifted
 from drumbeat.model.instant import aware
-from drumbeat.model.job import Job
+from drumbeat.model.job import Job, JobSpec
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.plan import AlreadyFired, Backfilled, Edit, Fire, Raced, TickRecord
 from drumbeat.model.schedule import Schedule, StoredSchedule
@@ -81,12 +81,34 @@ class Schedules:
 
     async def write(self, schedule: Schedule) -> StoredSchedule:
         """Create the schedule, or replace its definition from now on."""
+        return (await self.written(schedule))[0]
+
+    async def written(self, schedule: Schedule) -> tuple[StoredSchedule, bool]:
+        """The same, and whether it was created."""
         for _ in range(TRIES):
             found = await self._store.get([schedule.name])
             edit = editing.replace(found.schedules[0], schedule, found.as_of)
             if await self._write(edit, "put", ""):
+                return await self.get(schedule.name), edit.before is None
+        raise Contended(f"schedule {schedule.name!r} kept changing")
+
+    async def create(self, schedule: Schedule) -> StoredSchedule:
+        """Create the schedule; `Conflict` if there is one of that name."""
+        for _ in range(TRIES):
+            found = await self._store.get([schedule.name])
+            if found.schedules[0] is not None:
+                raise Conflict(f"there is a schedule {schedule.name!r} already; replace or edit it")
+            if await self._write(editing.replace(None, schedule, found.as_of), "put", ""):
                 return await self.get(schedule.name)
         raise Contended(f"schedule {schedule.name!r} kept changing")
+
+    async def amend(self, name: str, change: Callable[[Schedule], Schedule]) -> StoredSchedule:
+        """Change the definition from now on; what others change meanwhile is not lost."""
+        return await self._edit(
+            name,
+            lambda stored, now: editing.replace(stored, change(stored.schedule), now),
+            "put",
+        )
 
     async def get(self, name: str) -> StoredSchedule:
         """The schedule; `UnknownSchedule` if there is none."""
@@ -135,12 +157,19 @@ class Schedules:
         kwargs: Mapping[str, Any] | None = None,
     ) -> Job:
         """Submit its task now, besides its ticks; with other arguments if any are given."""
-        stored = await self.get(name)
-        spec = replace(stored.schedule.job, schedule=name)
-        if args is not None or kwargs is not None:
+        if args is None and kwargs is None:
+            return await self.trigger_with(name, lambda spec: spec)
+
+        def changed(spec: JobSpec) -> JobSpec:
             codec = self._registry.get(spec.task).codec
-            spec = replace(spec, arguments=codec.encode(tuple(args or ()), kwargs or {}))
-        return await self._submitter.submit(spec)
+            return replace(spec, arguments=codec.encode(tuple(args or ()), kwargs or {}))
+
+        return await self.trigger_with(name, changed)
+
+    async def trigger_with(self, name: str, change: Callable[[JobSpec], JobSpec]) -> Job:
+        """Submit its task now, with whatever the change makes of its job."""
+        stored = await self.get(name)
+        return await self._submitter.submit(change(replace(stored.schedule.job, schedule=name)))
 
     async def backfill(
         self, name: str, start: datetime, end: datetime, *, dry_run: bool = False

@@ -40,6 +40,12 @@ class Standing:
         return term.epoch.number if term is not None else None
 
     @property
+    def lease_remaining(self) -> float:
+        """Seconds for which this node may act as the leader without a renewal; 0: it does not."""
+        leadership = self._find()
+        return leadership.lease_remaining if leadership is not None else 0.0
+
+    @property
     def outage(self) -> Outage | None:
         """What the coordinator fails with and since when; None: it answers, or nobody asks it.
 

@@ -27,6 +27,8 @@ from drumbeat.model.retry import DEFAULT_RETRY, Retry
 from drumbeat.model.swift import swift
 
 LONGEST_NAME = 200
+BUILT_IN = "drumbeat."
+"""What the names of built-in tasks begin with, and no others."""
 new_job_spec = swift(JobSpec)
 Handler = Callable[..., Any]
 Length: TypeAlias = float | str | timedelta
@@ -70,6 +72,9 @@ class TaskOptions:
     delay: Length = timedelta(0)
     run_at: datetime | None = None
     tags: tuple[str, ...] = ()
+    secret: tuple[str, ...] = ()
+    """Arguments whose values are never shown by the API and the command line. The store has them
+    in clear, and whoever may read the store may read them."""
 
     def __post_init__(self) -> None:
         self._check_kinds()
@@ -110,8 +115,9 @@ class TaskOptions:
             raise InvalidOption(
                 f"retry must be a Retry such as Retry.linear(3), not {self.retry!r}"
             )
-        if _is(self.tags, str):
-            raise InvalidOption(f"tags must be a tuple of names, not {self.tags!r}")
+        for name in ("tags", "secret"):
+            if _is(getattr(self, name), str):
+                raise InvalidOption(f"{name} must be a tuple of names, not {getattr(self, name)!r}")
 
     def _check_queue(self) -> None:
         if (
@@ -286,6 +292,12 @@ def define(
     asynchronous = inspect.iscoroutinefunction(handler)
     place = Place.PROCESS if process else Place.LOOP if asynchronous else Place.THREAD
     codec = Codec(named, parameters[1:] if takes_context else parameters, hints)
+    unknown = set(options.secret) - set(codec.signature.parameters)
+    if unknown:
+        raise InvalidOption(
+            f"secret names {min(unknown)!r}, which task {named!r} does not take; "
+            f"it takes {codec.signature}"
+        )
     return TaskDefinition(named, handler, place, options, codec, takes_context)
 
 

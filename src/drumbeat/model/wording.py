@@ -51,3 +51,8 @@ def capitalised(sentence: str) -> str:
 def uncapitalised(sentence: str) -> str:
     """The sentence with its first letter in lower case, to follow after other words."""
     return sentence[:1].lower() + sentence[1:]
+
+
+def last_line(text: str) -> str:
+    """The line that says what went wrong: the last one of a traceback."""
+    return next((line for line in reversed(text.splitlines()) if line.strip()), "")

@@ -9,7 +9,8 @@ from msgspec import Raw, Struct
 
 from drumbeat.model.ids import JobId, NodeId, label_of
 from drumbeat.model.job import AttemptRecord, Change, Job, JobSpec, Progress, Status
-from drumbeat.wire.values import raw
+from drumbeat.wire.redaction import Secrets, no_secrets, redacted
+from drumbeat.wire.values import carried, raw
 
 
 class ProgressView(Struct, frozen=True):
@@ -64,7 +65,7 @@ class AttemptView(Struct, frozen=True, kw_only=True):
     error: str | None = None
 
 
-def job_view(job: Job) -> JobView:
+def job_view(job: Job, secrets: Secrets = no_secrets) -> JobView:
     """The job as programs see it."""
     spec, node = job.spec, job.node
     return JobView(
@@ -73,7 +74,7 @@ def job_view(job: Job) -> JobView:
         task=spec.task,
         queue=spec.queue,
         priority=spec.priority,
-        arguments=raw(spec.arguments),
+        arguments=raw(redacted(spec.arguments, secrets(spec.task))),
         attempt=job.attempt,
         created_at=job.created_at,
         run_at=job.run_at,
@@ -101,7 +102,7 @@ def job_of(view: JobView) -> Job:
         id=JobId(view.id),
         spec=JobSpec(
             task=view.task,
-            arguments=bytes(view.arguments),
+            arguments=carried(view.arguments),
             queue=view.queue,
             priority=view.priority,
             run_at=view.run_at,
@@ -118,7 +119,7 @@ def job_of(view: JobView) -> Job:
         node=None if view.node is None else NodeId(view.node),
         started_at=view.started_at,
         finished_at=view.finished_at,
-        result=None if view.result is None else bytes(view.result),
+        result=None if view.result is None else carried(view.result),
         error=view.error,
         progress=None
         if progress is None

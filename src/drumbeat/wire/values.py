@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 
@@ -12,3 +14,8 @@ def raw(stored: bytes) -> msgspec.Raw:
     except (msgspec.DecodeError, UnicodeDecodeError):
         return msgspec.Raw(msgspec.json.encode(stored.decode(errors="replace")))
     return msgspec.Raw(stored)
+
+
+def carried(value: Any) -> bytes:
+    """The JSON that a view holds, whether it was read from the wire or made here."""
+    return bytes(value) if isinstance(value, msgspec.Raw) else msgspec.json.encode(value)

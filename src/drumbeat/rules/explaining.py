@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from drumbeat.app import Drumbeat
-from drumbeat.cli.moments import Moments, short
-from drumbeat.cli.pages import first
-from drumbeat.cli.wording import last_line
-from drumbeat.model.errors import UnknownJob
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.job import Job, OnConflict, Status
 from drumbeat.model.node import NodeRecord, Role
 from drumbeat.model.plan import Outcome, SkipReason, TickRecord
 from drumbeat.model.policy import Misfire, Overlap, RunOn
 from drumbeat.model.schedule import StoredSchedule
-from drumbeat.model.wording import counted
+from drumbeat.model.wording import counted, last_line
+from drumbeat.rules.moments import Moments, short
 
-NEXT = 3
 OVERDUE = timedelta(seconds=15)
 """How late a tick may be before its lateness is worth a sentence: a failover takes this long."""
 
@@ -41,13 +36,13 @@ class Evidence:
 
     stored: StoredSchedule
     as_of: datetime
-    ticks: list[TickRecord]
+    ticks: Sequence[TickRecord]
     """The last rows of its ledger, latest first."""
-    next: list[datetime]
+    next: Sequence[datetime]
     previous: Job | None
     """The job of its last tick that fired."""
     leader: NodeId | None
-    nodes: list[NodeRecord]
+    nodes: Sequence[NodeRecord]
     """Those that are alive."""
     jobs: Mapping[JobId, Job]
     """The jobs of these ticks, as far as they are kept."""
@@ -55,34 +50,6 @@ class Evidence:
     def job_of(self, tick: TickRecord) -> Job | None:
         """The job that the tick submitted."""
         return None if tick.job_id is None else self.jobs.get(tick.job_id)
-
-
-async def gather(app: Drumbeat, name: str, count: int) -> Evidence:
-    """All that explains a schedule; `UnknownSchedule` if there is none of that name."""
-    stored = await app.schedules.get(name)
-    ticks, _ = await first(count, lambda page: app.schedules.ticks(name, page))
-    lease = await app.leadership.leader()
-    ids = [tick.job_id for tick in ticks if tick.job_id is not None]
-    jobs = [job for job in await app.store.jobs.get(ids) if job is not None] if ids else []
-    return Evidence(
-        stored,
-        await app.store.now(),
-        ticks,
-        await app.schedules.preview(name, NEXT),
-        await _previous(app, stored),
-        lease.holder if lease else None,
-        [record for record in await app.nodes() if record.alive],
-        {job.id: job for job in jobs},
-    )
-
-
-async def _previous(app: Drumbeat, stored: StoredSchedule) -> Job | None:
-    if stored.last_job is None:
-        return None
-    try:
-        return await app.jobs.get(stored.last_job)
-    except UnknownJob:  # its retention is over
-        return None
 
 
 def explain_schedule(evidence: Evidence, moments: Moments) -> list[str]:

@@ -1,6 +1,6 @@
-"""Clock changes: what daylight saving does to the ticks of a cron expression, in words.
+"""Clock changes: what daylight saving does to the ticks of a trigger, in words.
 
-The wall times that an expression names are those that it ticks at in UTC, where no clock is ever
+The wall times that a trigger names are those that it ticks at in UTC, where no clock is ever
 changed. Around each change of the zone's clock they are compared with the ticks that there really
 are.
 """
@@ -8,13 +8,19 @@ are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import TypeAlias
 
-from drumbeat.model.triggers import Cron
+from drumbeat.model.trigger import Excluding, Trigger
+from drumbeat.model.triggers.cron import Cron
+from drumbeat.model.triggers.recurring import Recurring
 from drumbeat.model.wording import counted
 from drumbeat.model.zones import Spell, Window, whole_seconds, zone
+
+OnWallClock: TypeAlias = Cron | Recurring
+"""A trigger that reads a wall clock, and so is touched by what is done to that."""
 
 NAMED = 3
 """Wall times that are named one by one; more are only counted."""
@@ -27,9 +33,18 @@ class ClockChange:
     at: datetime
     title: str
     effect: str
+    shift: timedelta
+    """How far the clock is put forward; less than nothing if it is put back."""
 
 
-def clock_changes(trigger: Cron, start: datetime, end: datetime) -> list[ClockChange]:
+def on_wall_clock(trigger: Trigger) -> OnWallClock | None:
+    """The trigger without its calendars, if it reads a wall clock."""
+    while isinstance(trigger, Excluding):
+        trigger = trigger.trigger
+    return trigger if isinstance(trigger, Cron | Recurring) else None
+
+
+def clock_changes(trigger: OnWallClock, start: datetime, end: datetime) -> list[ClockChange]:
     """The changes of the clock in a stretch of time that move, drop or double a run."""
     found: list[ClockChange] = []
     place = zone(trigger.tz)
@@ -41,7 +56,8 @@ def clock_changes(trigger: Cron, start: datetime, end: datetime) -> list[ClockCh
                 effect = _effect(trigger, window, before, after)
                 if effect:
                     at = datetime.fromtimestamp(after.start, UTC)
-                    found.append(ClockChange(at, _title(before, after), effect))
+                    shift = timedelta(seconds=after.offset - before.offset)
+                    found.append(ClockChange(at, _title(before, after), effect, shift))
         position = window.end
     return found
 
@@ -51,7 +67,7 @@ def _title(before: Spell, after: Spell) -> str:
     return f"{new:%a %Y-%m-%d} {old:%H:%M} -> {new:%H:%M}"
 
 
-def _effect(trigger: Cron, window: Window, before: Spell, after: Spell) -> str:
+def _effect(trigger: OnWallClock, window: Window, before: Spell, after: Spell) -> str:
     old, new = after.start + before.offset, after.start + after.offset
     named = _walls(trigger, min(old, new), max(old, new))
     if not named:
@@ -89,14 +105,17 @@ def _listed(walls: Sequence[int], one: str, many: str) -> str:
     return f"{times} {one if len(walls) == 1 else many}"
 
 
-def _walls(trigger: Cron, start: int, end: int) -> list[int]:
-    """The wall times that the expression names, from `start` up to, not including, `end`."""
-    unchanged = Cron(trigger.expression, "UTC", name=trigger.name)
+def _walls(trigger: OnWallClock, start: int, end: int) -> list[int]:
+    """The wall times that the trigger names, from `start` up to, not including, `end`."""
+    unchanged: Trigger = replace(trigger, tz="UTC")
+    if isinstance(trigger, Recurring) and trigger.start is not None:
+        local = trigger.start.astimezone(zone(trigger.tz).info)  # days are counted from its date
+        unchanged = replace(trigger, tz="UTC", start=local.replace(tzinfo=UTC))
     between = unchanged.between(_wall(start - 1), _wall(end - 1))
     return [whole_seconds(tick) for tick in between]
 
 
-def _ticks(trigger: Cron, window: Window) -> frozenset[int]:
+def _ticks(trigger: OnWallClock, window: Window) -> frozenset[int]:
     start, end = _wall(window.start - 1), _wall(window.end)
     return frozenset(whole_seconds(tick) for tick in trigger.between(start, end))
 

@@ -1,0 +1,120 @@
+"""Connections: uvicorn's protocol, with the bounds that it lacks.
+
+A client that sends its headers drop by drop, or headers without end, or that opens connections and
+says nothing, would hold what others need. Each is cut off. The time is counted in rounds of the
+server, so that a request costs no timer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import ServerState
+
+from drumbeat.api.reading import BOUNDED
+
+BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\ncontent-length: 0\r\n"
+    b"connection: close\r\n\r\n"
+)
+LATE = b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+LARGE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\n"
+    b"connection: close\r\n\r\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a client may take of the server."""
+
+    header_seconds: int = 10
+    """For all headers of a request, from its first byte or the opening of the connection on."""
+    header_bytes: int = 64 * 1024
+    body_seconds: int = 10
+    """For the body of a request, from the end of its headers on."""
+    idle_seconds: int = 60
+    """Between two requests of a connection."""
+    connections: int = 4_000
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """One connection."""
+
+    bounds = Bounds()
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self.rounds: int | None = self.bounds.header_seconds
+        """Seconds that are left for what is awaited of the client; None: nothing is."""
+        self._reads_headers = True
+        self._header_bytes = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take the connection, unless there are too many."""
+        super().connection_made(transport)
+        if len(self.connections) > self.bounds.connections:
+            self._end(BUSY)
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self.rounds = self.bounds.header_seconds
+        self._reads_headers = True
+        self._header_bytes = 0
+        super().on_message_begin()
+        scope: Any = self.scope
+        scope[BOUNDED] = True
+
+    def on_headers_complete(self) -> None:
+        """Its headers have come."""
+        self.rounds = self.bounds.body_seconds
+        self._reads_headers = False
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """All of it has come."""
+        self.rounds = None
+        super().on_message_complete()
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, as long as the headers stay within their bounds."""
+        super().data_received(data)
+        if self.rounds is None and self._between_requests():
+            self.rounds = self.bounds.header_seconds  # what came is not the beginning of one
+            self._reads_headers = True
+        elif self._reads_headers:
+            self._header_bytes += len(data)
+            if self._header_bytes > self.bounds.header_bytes:
+                self._end(LARGE)
+
+    def second_passed(self) -> None:
+        """Cut off a client whose request does not come. One between two requests is left alone."""
+        if self.rounds is None or self.timeout_keep_alive_task is not None:
+            return
+        self.rounds -= 1
+        if self.rounds <= 0:
+            self._end(LATE)
+
+    def _between_requests(self) -> bool:
+        return self.cycle.response_complete and self.timeout_keep_alive_task is None
+
+    def _end(self, answer: bytes) -> None:
+        if not self.transport.is_closing():
+            if self._reads_headers or not self.cycle.response_started:
+                self.transport.write(answer)
+            self.transport.close()
+
+
+def bounded(bounds: Bounds) -> type[BoundedProtocol]:
+    """The protocol, with these bounds."""
+    return type("Bounded", (BoundedProtocol,), {"bounds": bounds})

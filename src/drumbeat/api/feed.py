@@ -1,0 +1,176 @@
+"""The feed: what happens in the fleet, as this node sees it, told to all streams.
+
+While at least one stream is open, and for a while after, a watcher looks at the store and tells
+what has changed. The last events are kept in a ring, so that whoever comes back can go on from the
+last event that they saw; if that is no longer there, or was another process's, they are told to
+look at everything anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+from drumbeat.api.answer import Stream, encode
+from drumbeat.api.problem import Problem
+from drumbeat.engine.signal import Signal
+from drumbeat.ports.clock import Alarm
+from drumbeat.ports.runtime import Runtime
+from drumbeat.wire.event import EventKind
+
+MEDIA_TYPE = "text/event-stream"
+KEPT = 10_000
+"""Events that somebody who comes back can go on from."""
+MOST_STREAMS = 100
+MOST_WAITING = 1_000
+"""Events that may wait for one reader; a slower one is cut off, and may come back."""
+HEARTBEAT = 15.0
+"""Seconds of silence after which a stream shows that it lives."""
+LINGER = 60.0
+"""Seconds for which events are kept after the last stream has ended."""
+GREETING = b"retry: 2000\n\n"
+SIGN_OF_LIFE = b": still here\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event of the feed."""
+
+    number: int
+    kind: EventKind
+    text: bytes
+
+
+class Reader:
+    """One stream: what it wants, and what waits for it."""
+
+    def __init__(self, kinds: Collection[EventKind], runtime: Runtime) -> None:
+        self._kinds = frozenset(kinds)
+        self._signal = Signal(runtime.clock)
+        self._waiting: deque[bytes] = deque()
+        self.over = asyncio.Event()
+        """Set when the stream is to end at once."""
+
+    def put(self, told: Told) -> None:
+        """Let an event wait for the reader, if it is of a kind that is wanted."""
+        if self._kinds and told.kind not in self._kinds:
+            return
+        if len(self._waiting) >= MOST_WAITING:
+            self.over.set()
+            return
+        self._waiting.append(told.text)
+        self._signal.set()
+
+    async def next(self) -> bytes:
+        """What waits, as soon as something does; a sign of life if nothing happens for long."""
+        while not self._waiting:
+            if not await self._signal.wait(HEARTBEAT) and not self._waiting:
+                return SIGN_OF_LIFE
+        chunk = b"".join(self._waiting)
+        self._waiting.clear()
+        return chunk
+
+
+class Feed:
+    """The ring of events, and those who read it."""
+
+    def __init__(self, runtime: Runtime, begin: Callable[[Feed], Callable[[], None]]) -> None:
+        self._runtime = runtime
+        self._begin = begin
+        """Starts to watch, and returns the call that ends it."""
+        self._end: Callable[[], None] | None = None
+        self._name = ""
+        self._ring: deque[Told] = deque(maxlen=KEPT)
+        self._number = 0
+        self._readers: set[Reader] = set()
+        self._lingering: Alarm | None = None
+
+    def tell(self, kind: EventKind, data: Any) -> None:
+        """Tell an event to all who want it."""
+        self._number += 1
+        text = b"id: %b\nevent: %b\ndata: %b\n\n" % (self._id(), kind.encode(), encode(data))
+        told = Told(self._number, kind, text)
+        self._ring.append(told)
+        for reader in tuple(self._readers):
+            reader.put(told)
+
+    def stream(self, kinds: Collection[EventKind], last: str | None) -> Stream:
+        """A new stream, which goes on after the last event that was seen, if one is named."""
+        if len(self._readers) >= MOST_STREAMS:
+            raise Problem(
+                429,
+                "too-many-streams",
+                f"{MOST_STREAMS} streams are open already, which is the most; close one",
+                headers={"retry-after": "10"},
+            )
+        reader = Reader(kinds, self._runtime)
+        return Stream(self._chunks(reader, last), MEDIA_TYPE, reader.over)
+
+    def close(self) -> None:
+        """End all streams at once, and forget everything."""
+        for reader in tuple(self._readers):
+            reader.over.set()
+        self._readers.clear()
+        self._rest()
+
+    async def _chunks(self, reader: Reader, last: str | None) -> AsyncGenerator[bytes]:
+        self._join(reader)
+        try:
+            yield GREETING + self._resumed(reader, last)
+            while not reader.over.is_set():
+                yield await reader.next()
+        finally:
+            self._leave(reader)
+
+    def _join(self, reader: Reader) -> None:
+        self._readers.add(reader)
+        if self._lingering is not None:
+            self._lingering.cancel()
+            self._lingering = None
+        if self._end is None:
+            self._name = f"{self._runtime.random.getrandbits(48):012x}"
+            self._end = self._begin(self)
+
+    def _resumed(self, reader: Reader, last: str | None) -> bytes:
+        """What a stream begins with; what it has missed waits for it then."""
+        if not last:
+            return self._notice(b"ready")
+        name, _, number = last.rpartition("-")
+        oldest = self._ring[0].number if self._ring else self._number + 1
+        if (
+            name != self._name
+            or not (number.isascii() and number.isdigit() and len(number) < 19)
+            or not oldest - 1 <= int(number) <= self._number
+        ):
+            return self._notice(b"reset")
+        missed = [told for told in self._ring if told.number > int(number)]
+        if len(missed) >= MOST_WAITING:
+            return self._notice(b"reset")
+        for told in missed:
+            reader.put(told)
+        return b""
+
+    def _notice(self, word: bytes) -> bytes:
+        return b"id: %b\nevent: %b\ndata: {}\n\n" % (self._id(), word)
+
+    def _id(self) -> bytes:
+        return f"{self._name}-{self._number}".encode()
+
+    def _leave(self, reader: Reader) -> None:
+        self._readers.discard(reader)
+        if not self._readers and self._end is not None and self._lingering is None:
+            self._lingering = self._runtime.clock.call_later(LINGER, self._rest)
+
+    def _rest(self) -> None:
+        if self._readers:
+            return
+        if self._lingering is not None:
+            self._lingering.cancel()
+            self._lingering = None
+        end, self._end = self._end, None
+        self._ring.clear()
+        if end is not None:
+            end()

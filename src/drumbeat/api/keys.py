@@ -1,0 +1,112 @@
+"""Keys: the tokens that let callers in, looked up by their digests and remembered for a moment."""
+
+from __future__ import annotations
+
+import hmac
+from contextlib import suppress
+
+from drumbeat.config import Config
+from drumbeat.model.errors import DrumbeatError
+from drumbeat.model.token import Scope, TokenRecord
+from drumbeat.ports.clock import Clock
+from drumbeat.ports.store import Store
+from drumbeat.rules.tokens import Admission, Admitted, Unknown, digest_of, judged
+
+FRESH = 5.0
+"""Seconds for which a token is believed without a look at the store: a revocation takes so long."""
+NOTE_EVERY = 30.0
+"""Seconds between two notes of which tokens were used."""
+MOST = 1_000
+"""Tokens that are remembered at once."""
+SETTING = "api_token"
+"""What the token of the settings is called."""
+
+
+class Keys:
+    """Every token: that of the settings, and those in the store."""
+
+    def __init__(self, store: Store, config: Config, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+        self._own = None if config.api_token is None else _own(config.api_token, clock)
+        self._recent: dict[str, tuple[Admitted, float]] = {}
+        self._used: set[int] = set()
+        self._noted_at = clock.elapsed()
+        self._any: tuple[bool, float] | None = None
+
+    def recent(self, digest: str) -> Admitted | None:
+        """The token of a digest, if it lets in and nobody has to ask the store; else None."""
+        own = self._own
+        if own is not None and hmac.compare_digest(own.token.digest, digest):
+            return own
+        known = self._recent.get(digest)
+        if known is None:
+            return None
+        now = self._clock.elapsed()
+        if now - known[1] >= FRESH or now - self._noted_at >= NOTE_EVERY:
+            return None
+        expires_at = known[0].token.expires_at
+        if expires_at is not None and expires_at <= self._clock.now():
+            return None
+        self._used.add(known[0].token.id)
+        return known[0]
+
+    async def judge(self, digest: str) -> Admission:
+        """Whether the token of a digest lets its bearer in."""
+        recent = self.recent(digest)
+        if recent is not None:
+            return recent
+        verdict = judged(await self._found(digest), self._clock.now())
+        if isinstance(verdict, Admitted):
+            self._remember(digest, verdict)
+            self._used.add(verdict.token.id)
+            if self._clock.elapsed() - self._noted_at >= NOTE_EVERY:
+                await self.note()
+        return verdict
+
+    async def any_known(self) -> bool:
+        """Whether there is, or ever was, a token: one that is over opens no doors."""
+        if self._own is not None:
+            return True
+        now = self._clock.elapsed()
+        if self._any is None or (not self._any[0] and now - self._any[1] >= FRESH):
+            self._any = (bool(await self._store.tokens.list()), now)
+        return self._any[0]
+
+    async def any_live(self) -> bool:
+        """Whether there is a token that lets anybody in."""
+        if self._own is not None:
+            return True
+        now = self._clock.now()
+        known = await self._store.tokens.list()
+        return any(isinstance(judged(record, now), Admitted) for record in known)
+
+    def forget(self, digest: str) -> None:
+        """Look at the store again before a token is believed."""
+        self._recent.pop(digest, None)
+
+    async def note(self) -> None:
+        """Tell the store which tokens were used. One that is away hears of it later, or never."""
+        used, self._used = self._used, set()
+        self._noted_at = self._clock.elapsed()
+        if used:
+            with suppress(DrumbeatError):
+                await self._store.tokens.used(sorted(used))
+
+    async def _found(self, digest: str) -> TokenRecord | None:
+        record = await self._store.tokens.find(digest)
+        if record is None or not hmac.compare_digest(record.digest, digest):
+            return None
+        return record
+
+    def _remember(self, digest: str, admitted: Admitted) -> None:
+        if len(self._recent) >= MOST:
+            self._recent.clear()
+        self._recent[digest] = (admitted, self._clock.elapsed())
+
+
+def _own(token: str, clock: Clock) -> Admitted:
+    return Admitted(TokenRecord(0, SETTING, digest_of(token), Scope.ADMIN, clock.now()))
+
+
+__all__ = ["Admission", "Admitted", "Keys", "Unknown"]

@@ -1,0 +1,89 @@
+"""Logging in and out, for browsers. Programs send their token with each request."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import Meta, Struct
+
+from drumbeat.api.answer import Answer, json_answer
+from drumbeat.api.call import Call, Nothing
+from drumbeat.api.origins import check_origin
+from drumbeat.api.problem import Problem
+from drumbeat.api.resolver import AnyRoute
+from drumbeat.api.route import Route
+from drumbeat.api.sessions import cookie_of, set_cookie
+from drumbeat.model.token import Scope
+
+
+class LoginView(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A token that opens a session."""
+
+    token: Annotated[str, Meta(min_length=1, max_length=500)]
+
+
+class WhoView(Struct, frozen=True, kw_only=True):
+    """Who one is, to the server."""
+
+    name: str
+    scope: Scope
+    """What one may do: viewer, submitter, operator or admin."""
+    read_only: bool
+    """Whether the server changes nothing at all."""
+
+
+async def log_in(call: Call[Nothing, LoginView]) -> Answer:
+    """Open a session, kept in a cookie that no script can read."""
+    gate, peer = call.gate, call.gate.peer(call.connection, call.headers)
+    check_origin(peer, call.headers, needed=False)
+    admitted = await gate.by_token(peer, call.body.token)
+    value = await gate.sessions.open(admitted.token)
+    view = WhoView(
+        name=admitted.token.name, scope=admitted.scope, read_only=call.desk.config.read_only
+    )
+    return json_answer(view, 200, {"set-cookie": set_cookie(value, secure=peer.secure)})
+
+
+async def log_out(call: Call[Nothing, Any]) -> Answer:
+    """End the session of this browser, on every node."""
+    peer = call.gate.peer(call.connection, call.headers)
+    check_origin(peer, call.headers, needed=False)
+    cookie = cookie_of(call.headers)
+    if cookie is not None:
+        _, session = await call.gate.sessions.judge(cookie)
+        if session is not None:
+            await call.gate.sessions.end(session)
+    return Answer(204, headers={"set-cookie": set_cookie("", secure=peer.secure)})
+
+
+async def who(call: Call[Nothing, Any]) -> WhoView:
+    """Who asks, and what they may do."""
+    caller = call.caller
+    if caller.scope is None:
+        raise Problem(401, "token-missing", "nobody knows who asks; log in")
+    return WhoView(name=caller.name, scope=caller.scope, read_only=call.desk.config.read_only)
+
+
+ROUTES: tuple[AnyRoute, ...] = (
+    Route(
+        "POST",
+        "/login",
+        None,
+        log_in,
+        "Open a session for a browser",
+        WhoView,
+        body=LoginView,
+        refuses=(401, 403, 429),
+    ),
+    Route(
+        "POST",
+        "/logout",
+        None,
+        log_out,
+        "End the session of this browser",
+        None,
+        status=204,
+        refuses=(403,),
+    ),
+    Route("GET", "/whoami", Scope.VIEWER, who, "Who asks, and what may they do?", WhoView),
+)

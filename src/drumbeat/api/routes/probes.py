@@ -1,0 +1,88 @@
+"""Probes: whether the process lives, has started, takes requests. Anybody may ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UNSET, Struct
+
+from drumbeat.api.answer import Answer, json_answer
+from drumbeat.api.call import Call, Nothing
+from drumbeat.api.condition import Phase
+from drumbeat.api.problem import Problem
+from drumbeat.api.resolver import AnyRoute
+from drumbeat.api.route import Route
+from drumbeat.model.token import Scope
+from drumbeat.wire.health import ProbeView
+
+OK = "ok"
+UNAVAILABLE = {503: ProbeView}
+
+
+class ProbeQuery(Struct, kw_only=True, forbid_unknown_fields=True):
+    """How much is wanted."""
+
+    verbose: str | None = None
+    """Give it, with or without a value, to be told each check. That needs the scope viewer."""
+
+
+async def live(call: Call[Nothing, Any]) -> ProbeView:
+    """Always ok: whoever can answer lives."""
+    del call
+    return ProbeView(status=OK)
+
+
+async def started(call: Call[Nothing, Any]) -> Answer:
+    """Ok once the node has started."""
+    phase = call.desk.phase()
+    return _probed(OK if phase is not Phase.STARTING else str(phase))
+
+
+async def ready(call: Call[ProbeQuery, Any]) -> Answer:
+    """Ok while the node runs and its store answers."""
+    verbose = call.query.verbose is not None
+    if verbose and not call.caller.may(Scope.VIEWER):
+        raise Problem(
+            401,
+            "token-missing",
+            "the details need a token with the scope viewer; leave ?verbose out, or send one",
+            headers={"www-authenticate": 'Bearer realm="drumbeat"'},
+        )
+    desk = call.desk
+    phase, fault = desk.phase(), await desk.condition.store_fault()
+    status = OK
+    if phase is not Phase.RUNNING:
+        status = str(phase)
+    elif fault is not None:
+        status = "store-unavailable"
+    if not verbose:
+        return _probed(status)
+    checks = {
+        "node": OK if phase is Phase.RUNNING else str(phase),
+        "store": fault or OK,
+        "coordinator": await desk.condition.coordinator_fault() or OK,
+    }
+    return _probed(status, checks)
+
+
+def _probed(status: str, checks: dict[str, str] | None = None) -> Answer:
+    view = ProbeView(status=status, checks=UNSET if checks is None else checks)
+    return json_answer(view, 200 if status == OK else 503)
+
+
+ROUTES: tuple[AnyRoute, ...] = (
+    Route("GET", "/livez", None, live, "Does the process answer?", ProbeView),
+    Route("GET", "/startupz", None, started, "Has it started?", ProbeView, also=UNAVAILABLE),
+    Route(
+        "GET",
+        "/readyz",
+        None,
+        ready,
+        "Does it take requests?",
+        ProbeView,
+        also=UNAVAILABLE,
+        refuses=(401,),
+        query=ProbeQuery,
+        tells_more=True,
+    ),
+)

@@ -1,0 +1,157 @@
+"""Schedules: the verbs that change where one stands, and leave its definition."""
+
+from __future__ import annotations
+
+from msgspec import UnsetType
+
+from drumbeat.api.answer import Answer, json_answer
+from drumbeat.api.call import Call, Nothing
+from drumbeat.api.problem import Problem
+from drumbeat.api.resolver import AnyRoute
+from drumbeat.api.route import Route
+from drumbeat.api.showing import job_shown, schedule_shown
+from drumbeat.api.submitting import with_arguments
+from drumbeat.model.job import JobSpec
+from drumbeat.model.token import Scope
+from drumbeat.wire.changes import BackfillView, ReasonView, SkipView, TriggerView
+from drumbeat.wire.job import JobView
+from drumbeat.wire.schedule import ScheduleView
+from drumbeat.wire.tick import BackfilledView, backfilled_view
+
+
+async def pause(call: Call[Nothing, ReasonView]) -> ScheduleView:
+    """The schedule, paused."""
+    stored = await call.desk.schedules.pause(call.path["name"], call.body.reason)
+    return schedule_shown(call.desk, stored)
+
+
+async def resume(call: Call[Nothing, ReasonView]) -> ScheduleView:
+    """The schedule, which fires again."""
+    return schedule_shown(call.desk, await call.desk.schedules.resume(call.path["name"]))
+
+
+async def hand_back(call: Call[Nothing, ReasonView]) -> ScheduleView:
+    """The schedule, which the next declaration in code defines again."""
+    return schedule_shown(call.desk, await call.desk.schedules.hand_back(call.path["name"]))
+
+
+async def trigger(call: Call[Nothing, TriggerView]) -> Answer:
+    """The job that was submitted."""
+    desk, args = call.desk, call.body.args
+
+    def changed(spec: JobSpec) -> JobSpec:
+        return spec if isinstance(args, UnsetType) else with_arguments(spec, args, desk)
+
+    job = await desk.schedules.trigger_with(call.path["name"], changed)
+    return json_answer(job_shown(desk, job), 201, {"location": f"/jobs/{job.id}"})
+
+
+async def skip(call: Call[Nothing, SkipView]) -> ScheduleView:
+    """The schedule, with one tick fewer to come."""
+    schedules, name, tick_at = call.desk.schedules, call.path["name"], call.body.tick_at
+    if tick_at is None:
+        coming = await schedules.preview(name, 1)
+        if not coming:
+            raise Problem(409, "no-tick", f"schedule {name!r} has no tick to come")
+        (tick_at,) = coming
+    return schedule_shown(call.desk, await schedules.skip(name, tick_at))
+
+
+async def unskip(call: Call[Nothing, SkipView]) -> ScheduleView:
+    """The schedule, which fires at that tick after all."""
+    schedules, name, tick_at = call.desk.schedules, call.path["name"], call.body.tick_at
+    if tick_at is None:
+        tick_at = min((await schedules.get(name)).skips, default=None)
+        if tick_at is None:
+            raise Problem(409, "no-tick", f"schedule {name!r} has no tick that is skipped")
+    return schedule_shown(call.desk, await schedules.unskip(name, tick_at))
+
+
+async def backfill(call: Call[Nothing, BackfillView]) -> list[BackfilledView]:
+    """What became of each tick."""
+    desk, body = call.desk, call.body
+    end = body.end or await desk.store.now()
+    found = await desk.schedules.backfill(call.path["name"], body.start, end, dry_run=body.dry_run)
+    return [backfilled_view(verdict) for verdict in found]
+
+
+ROUTES: tuple[AnyRoute, ...] = (
+    Route(
+        "POST",
+        "/schedules/{name}/pause",
+        Scope.OPERATOR,
+        pause,
+        "Pause a schedule; its ticks are recorded as skipped",
+        ScheduleView,
+        refuses=(404, 409),
+        body=ReasonView,
+        change="schedule.pause",
+    ),
+    Route(
+        "POST",
+        "/schedules/{name}/resume",
+        Scope.OPERATOR,
+        resume,
+        "Let a schedule fire again, from now on",
+        ScheduleView,
+        refuses=(404, 409),
+        body=ReasonView,
+        change="schedule.resume",
+    ),
+    Route(
+        "POST",
+        "/schedules/{name}/hand-back",
+        Scope.OPERATOR,
+        hand_back,
+        "Let code define a schedule again that a person has edited",
+        ScheduleView,
+        refuses=(404, 409),
+        body=ReasonView,
+        change="schedule.hand-back",
+    ),
+    Route(
+        "POST",
+        "/schedules/{name}/trigger",
+        Scope.OPERATOR,
+        trigger,
+        "Submit the task of a schedule now, besides its ticks",
+        JobView,
+        status=201,
+        refuses=(404,),
+        body=TriggerView,
+        change="schedule.trigger",
+    ),
+    Route(
+        "POST",
+        "/schedules/{name}/skip",
+        Scope.OPERATOR,
+        skip,
+        "Skip one tick that is still to come",
+        ScheduleView,
+        refuses=(404, 409),
+        body=SkipView,
+        change="schedule.skip",
+    ),
+    Route(
+        "POST",
+        "/schedules/{name}/unskip",
+        Scope.OPERATOR,
+        unskip,
+        "Let a tick that was skipped fire after all",
+        ScheduleView,
+        refuses=(404, 409),
+        body=SkipView,
+        change="schedule.unskip",
+    ),
+    Route(
+        "POST",
+        "/schedules/{name}/backfill",
+        Scope.OPERATOR,
+        backfill,
+        "Fire past ticks that did not fire, or say which there are",
+        list[BackfilledView],
+        refuses=(404,),
+        body=BackfillView,
+        change="schedule.backfill",
+    ),
+)

@@ -1,0 +1,88 @@
+"""Sessions: how a browser stays logged in.
+
+A session is a token of its own in the store, of the scope of the token that it was opened with, and
+for a few hours. So it holds on every node that serves the API, only its digest is kept, and logging
+out ends it for good. The cookie names the digest of the token that opened it, and the digest of the
+whole is what the store knows: neither can be exchanged, and a session ends with its token.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from http.cookies import CookieError, SimpleCookie
+
+from drumbeat.api.keys import Admission, Admitted, Keys, Unknown
+from drumbeat.api.peer import Headers, text
+from drumbeat.engine.tokens import new_token
+from drumbeat.model.errors import Unavailable
+from drumbeat.model.token import NAME_LIMIT, NameTaken, NewToken, TokenRecord
+from drumbeat.ports.clock import Clock
+from drumbeat.ports.store import Store
+from drumbeat.rules.tokens import digest_of
+
+COOKIE = "drumbeat_session"
+LIFETIME = timedelta(hours=12)
+NAMED = re.compile(r"session [0-9a-f]{12} of ")
+"""How the names of sessions begin, in the list of tokens."""
+
+
+class Sessions:
+    """Opens sessions, judges them, ends them."""
+
+    def __init__(self, store: Store, keys: Keys, clock: Clock) -> None:
+        self._store = store
+        self._keys = keys
+        self._clock = clock
+
+    async def open(self, parent: TokenRecord) -> str:
+        """The value of a new session's cookie."""
+        value = f"{new_token()}.{parent.digest}"
+        digest = digest_of(value)
+        ends = self._clock.now() + LIFETIME
+        if parent.expires_at is not None:
+            ends = min(ends, parent.expires_at)
+        name = f"session {digest[:12]} of {parent.name}"[:NAME_LIMIT]
+        added = await self._store.tokens.add(NewToken(name, digest, parent.scope, ends))
+        if isinstance(added, NameTaken):
+            raise Unavailable("the session could not be opened; try again")
+        return value
+
+    async def judge(self, value: str) -> tuple[Admission, TokenRecord | None]:
+        """Whether a cookie lets in, as its token does; and the session itself."""
+        _, dot, parent = value.rpartition(".")
+        if not dot:
+            return Unknown(), None
+        session = await self._keys.judge(digest_of(value))
+        if not isinstance(session, Admitted):
+            return session, None
+        return await self._keys.judge(parent), session.token
+
+    async def end(self, session: TokenRecord) -> None:
+        """Let nobody in by it any more."""
+        await self._store.tokens.revoke(str(session.id))
+        self._keys.forget(session.digest)
+
+
+def is_session(record: TokenRecord) -> bool:
+    """Whether a token is a browser's session."""
+    return NAMED.match(record.name) is not None
+
+
+def cookie_of(headers: Headers) -> str | None:
+    """The value of our cookie, if there is one."""
+    if b"cookie" not in headers:
+        return None
+    try:
+        cookies = SimpleCookie(text(headers, b"cookie"))
+    except CookieError:
+        return None
+    found = cookies.get(COOKIE)
+    return None if found is None else found.value
+
+
+def set_cookie(value: str, *, secure: bool) -> str:
+    """The header that lets a browser keep a session; an empty value ends it."""
+    lifetime = int(LIFETIME.total_seconds()) if value else 0
+    tail = "; Secure" if secure else ""
+    return f"{COOKIE}={value}; Path=/; Max-Age={lifetime}; HttpOnly; SameSite=Strict{tail}"

@@ -1,0 +1,53 @@
+"""Showing: things as callers see them, without what nobody is to see."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from drumbeat.engine.rates import Rates
+from drumbeat.model.job import Job
+from drumbeat.model.lease import SCHEDULER, Lease
+from drumbeat.model.queue import QueueRecord, Queues
+from drumbeat.model.schedule import StoredSchedule
+from drumbeat.wire.election import ElectionView, election_view
+from drumbeat.wire.job import JobView, job_view
+from drumbeat.wire.queue import QueueView, queue_view
+from drumbeat.wire.schedule import ScheduleView, schedule_view
+
+if TYPE_CHECKING:
+    from drumbeat.api.desk import Desk
+
+
+def job_shown(desk: Desk, job: Job) -> JobView:
+    """The job without its secret arguments."""
+    return job_view(job, desk.registry.secrets)
+
+
+def schedule_shown(desk: Desk, stored: StoredSchedule) -> ScheduleView:
+    """The schedule without its secret arguments."""
+    return schedule_view(stored, desk.registry.secrets)
+
+
+def queue_shown(record: QueueRecord, seen: Queues, rates: Rates) -> QueueView:
+    """The queue with its rates."""
+    view = queue_view(record, seen.as_of)
+    rate = rates.of(record.name, seen)
+    if rate is None:
+        return view
+    return replace(
+        view,
+        per_minute={status: round(value, 3) for status, value in rate.per_minute.items()},
+        per_minute_over_seconds=rate.over.total_seconds(),
+    )
+
+
+async def election_shown(desk: Desk, name: str) -> ElectionView:
+    """The election as it stands; with the time that is left if this node has won it."""
+    await desk.coordinator.open()
+    lease: Lease | None = await desk.coordinator.leases.current(name)
+    view = election_view(name, lease, await desk.store.fence.read(name))
+    if name != SCHEDULER or not desk.standing.is_leader:
+        return view
+    return replace(view, is_leader=True, lease_remaining_seconds=desk.standing.lease_remaining)

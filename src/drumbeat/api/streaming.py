@@ -1,0 +1,68 @@
+"""Streaming: an answer that goes on until one side has enough of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from contextlib import suppress
+from typing import Any, TypeAlias
+
+from drumbeat.api.answer import Stream
+from drumbeat.engine.patience import within
+from drumbeat.ports.clock import Clock
+
+Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
+Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Header: TypeAlias = tuple[bytes, bytes]
+
+LAST_WORDS = 1.0
+"""Seconds that a client has to take in that the stream ends."""
+
+
+class Streaming:
+    """Sends streams, each with the same headers."""
+
+    def __init__(self, clock: Clock, headers: Sequence[Header]) -> None:
+        self._clock = clock
+        self._headers = headers
+
+    async def send(self, stream: Stream, receive: Receive, send: Send) -> None:
+        """Send what the stream has until it ends, it is cut off, or the client goes away."""
+        await send(self._start(stream))
+        sending = asyncio.create_task(_send_all(stream, send), name="drumbeat-stream")
+        leaving = asyncio.create_task(_gone(receive), name="drumbeat-stream-client")
+        ending = asyncio.create_task(stream.over.wait(), name="drumbeat-stream-end")
+        tasks = (sending, leaving, ending)
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            gone = leaving.done()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            await stream.chunks.aclose()
+        if not gone:
+            with suppress(OSError, TimeoutError):
+                async with within(self._clock, LAST_WORDS):
+                    await send({"type": "http.response.body", "body": b""})
+
+    async def send_head(self, stream: Stream, send: Send) -> None:
+        """Send only how such an answer begins."""
+        await stream.chunks.aclose()
+        await send(self._start(stream))
+        await send({"type": "http.response.body", "body": b""})
+
+    def _start(self, stream: Stream) -> MutableMapping[str, Any]:
+        kind = (b"content-type", stream.media_type.encode())
+        headers = [kind, *self._headers]
+        return {"type": "http.response.start", "status": 200, "headers": headers}
+
+
+async def _send_all(stream: Stream, send: Send) -> None:
+    async for chunk in stream.chunks:
+        await send({"type": "http.response.body", "body": chunk, "more_body": True})
+
+
+async def _gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

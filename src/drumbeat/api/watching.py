@@ -1,0 +1,219 @@
+"""Watching: what changes in the fleet, found by looking at the store and by listening here.
+
+Jobs, nodes, the leader, queues and the audit log are looked at, so that changes through any node
+are seen; ticks and edits of schedules are heard of as far as this node itself makes them. What
+happens between two looks is told as its last state. Of jobs, only the newest are followed: a fleet
+that creates thousands in a second is told of by its queues.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Hashable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+
+from drumbeat.api.feed import Feed
+from drumbeat.api.showing import election_shown, job_shown, queue_shown
+from drumbeat.engine.service import Service
+from drumbeat.model.audit import AuditFilter
+from drumbeat.model.events import (
+    Event,
+    LeadershipGained,
+    LeadershipLost,
+    NodeStopped,
+    ScheduleChanged,
+    TickFired,
+    TickSkipped,
+)
+from drumbeat.model.ids import JobId
+from drumbeat.model.job import UNFINISHED, Job, JobFilter
+from drumbeat.model.lease import SCHEDULER
+from drumbeat.model.page import PageRequest
+from drumbeat.model.plan import Outcome
+from drumbeat.ports.store import Topic
+from drumbeat.wire.audit import audit_view
+from drumbeat.wire.event import EventKind, ScheduleToldView, TickToldView
+from drumbeat.wire.node import node_view
+
+if TYPE_CHECKING:
+    from drumbeat.api.desk import Desk
+
+E = TypeVar("E", bound=Event)
+
+APART = 0.5
+"""Seconds between two looks at jobs at least, however many hints come."""
+POLL = 2.0
+"""Seconds between two looks at most."""
+QUEUES_EVERY = 5.0
+"""Seconds between two looks at the queues, which have to count."""
+NEWEST = 200
+"""New jobs that one look finds."""
+FOLLOWED = 1_000
+"""Unfinished jobs that are followed until they end."""
+
+
+class Watcher(Service):
+    """Looks, compares with the last look, and tells what is different."""
+
+    name = "watcher"
+    topics = (Topic.JOBS, Topic.FINISHED)
+
+    def __init__(self, desk: Desk, feed: Feed) -> None:
+        super().__init__(desk.runtime, desk.bus)
+        self._desk = desk
+        self._feed = feed
+        self._followed: dict[JobId, Hashable] = {}
+        self._newest = JobId(0)
+        self._last_entry = 0
+        self._known: dict[tuple[EventKind, str], Hashable] = {}
+        self._looked_at: float | None = None
+        self._around_at: float | None = None
+        self._queues_at: float | None = None
+
+    async def once(self) -> float | None:
+        """Look, if the last look is long enough ago."""
+        now = self._runtime.clock.elapsed()
+        if self._looked_at is not None and now - self._looked_at < APART:
+            return APART - (now - self._looked_at)
+        first, self._looked_at = self._looked_at is None, now
+        await self._jobs(tells=not first)
+        if self._around_at is None or now - self._around_at >= POLL:
+            self._around_at = now
+            await self._around(tells=not first)
+        if self._queues_at is None or now - self._queues_at >= QUEUES_EVERY:
+            self._queues_at = now
+            await self._queues(tells=not first)
+        return POLL
+
+    async def _jobs(self, *, tells: bool) -> None:
+        jobs = self._desk.store.jobs
+        if not tells:
+            unfinished = await jobs.list(JobFilter(statuses=UNFINISHED), PageRequest(FOLLOWED))
+            self._followed = {job.id: _standing(job) for job in reversed(unfinished.items)}
+        page = await jobs.list(JobFilter(), PageRequest(NEWEST))
+        seen = {job.id: job for job in page.items}
+        others = [job_id for job_id in self._followed if job_id not in seen]
+        for job_id, job in zip(others, await jobs.get(others) if others else (), strict=True):
+            if job is None:
+                del self._followed[job_id]
+            else:
+                seen[job_id] = job
+        for job in sorted(seen.values(), key=lambda each: each.id):
+            self._follow(job, tells=tells)
+        self._newest = max((self._newest, *seen))
+        for job_id in list(self._followed)[: max(0, len(self._followed) - FOLLOWED)]:
+            del self._followed[job_id]
+
+    def _follow(self, job: Job, *, tells: bool) -> None:
+        standing = _standing(job)
+        known = self._followed.get(job.id)
+        if known is None and job.id <= self._newest:
+            return
+        if job.status.final:
+            self._followed.pop(job.id, None)
+        else:
+            self._followed[job.id] = standing
+        if tells and known != standing:
+            self._feed.tell(EventKind.JOB, job_shown(self._desk, job))
+
+    async def _around(self, *, tells: bool) -> None:
+        desk = self._desk
+        election = await election_shown(desk, SCHEDULER)
+        term = (election.leader, election.token, election.epoch)
+        if self._is_new(EventKind.LEADER, SCHEDULER, term) and tells:
+            self._feed.tell(EventKind.LEADER, election)
+        for record in await desk.store.nodes.list():
+            view = node_view(record, election.leader)
+            state = (view.alive, view.draining, view.drain_requested, view.leader, view.version)
+            if self._is_new(EventKind.NODE, view.id, state) and tells:
+                self._feed.tell(EventKind.NODE, view)
+        page = await desk.store.audit.list(AuditFilter(), PageRequest(NEWEST))
+        for entry in reversed(page.items):
+            if entry.id > self._last_entry and tells:
+                self._feed.tell(EventKind.AUDIT, audit_view(entry))
+        self._last_entry = max((self._last_entry, *(entry.id for entry in page.items)))
+
+    async def _queues(self, *, tells: bool) -> None:
+        seen = await self._desk.store.queues.list()
+        for record in seen.queues:
+            state = msgspec.json.encode((record.counts, record.paused))
+            if self._is_new(EventKind.QUEUE, record.name, state) and tells:
+                self._feed.tell(EventKind.QUEUE, queue_shown(record, seen, self._desk.rates))
+        self._desk.rates.note(seen)
+
+    def _is_new(self, kind: EventKind, name: str, state: Hashable) -> bool:
+        key = (kind, name)
+        known = self._known.get(key)
+        self._known[key] = state
+        return known != state
+
+    def hear(self, event: Event) -> None:
+        """Tell what this node itself has done."""
+        match event:
+            case TickFired():
+                tick = TickToldView(
+                    schedule=event.schedule,
+                    tick_at=event.tick_at,
+                    through=event.tick_at,
+                    count=1,
+                    outcome=Outcome.FIRED,
+                    job_id=event.job_id,
+                    epoch=event.epoch,
+                )
+                self._feed.tell(EventKind.TICK, tick)
+            case TickSkipped():
+                tick = TickToldView(
+                    schedule=event.schedule,
+                    tick_at=event.tick_at,
+                    through=event.through,
+                    count=event.count,
+                    outcome=Outcome.SKIPPED,
+                    reason=event.reason,
+                    epoch=event.epoch,
+                )
+                self._feed.tell(EventKind.TICK, tick)
+            case ScheduleChanged():
+                told = ScheduleToldView(
+                    schedule=event.schedule, change=event.change, reason=event.reason
+                )
+                self._feed.tell(EventKind.SCHEDULE, told)
+            case LeadershipGained() | LeadershipLost():
+                self._around_at = None
+                self.wake()
+            case NodeStopped():
+                self._feed.close()
+            case _:
+                pass
+
+
+HEARD: tuple[type[Event], ...] = (
+    TickFired,
+    TickSkipped,
+    ScheduleChanged,
+    LeadershipGained,
+    LeadershipLost,
+    NodeStopped,
+)
+
+
+def watched(desk: Desk) -> Callable[[Feed], Callable[[], None]]:
+    """How a feed has the fleet watched; what it returns ends that."""
+
+    def begin(feed: Feed) -> Callable[[], None]:
+        watcher, ending = Watcher(desk, feed), ExitStack()
+        for kind in HEARD:
+            ending.callback(desk.bus.on(kind, watcher.hear))
+        for topic in watcher.topics:
+            ending.callback(desk.store.subscribe(topic, watcher.wake))
+        watching = asyncio.create_task(watcher.run(), name="drumbeat-watcher")
+        ending.callback(watching.cancel)
+        return ending.close
+
+    return begin
+
+
+def _standing(job: Job) -> tuple[Any, ...]:
+    return (job.status, job.attempt, job.fence, job.progress, job.cancel_requested)

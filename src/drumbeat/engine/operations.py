@@ -1,0 +1,209 @@
+"""Operations: changes of many jobs, done in the background by the node that leads.
+
+An operation is a job like any other, of a task that every node has built in. So it survives the
+death of the node that runs it, it can be looked at, waited for and cancelled, and it is kept as
+long as jobs are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from drumbeat.engine.patience import within
+from drumbeat.engine.signal import Signal
+from drumbeat.engine.submitter import Submitter
+from drumbeat.model.errors import InvalidInput, NotFound, WaitTimeout
+from drumbeat.model.ids import JobId
+from drumbeat.model.job import (
+    FINAL,
+    LEADER_QUEUE,
+    UNFINISHED,
+    Cancelled,
+    CancelRequested,
+    Job,
+    JobFilter,
+    JobSpec,
+    Status,
+    TooLate,
+)
+from drumbeat.model.operation import Kind, Operation
+from drumbeat.model.page import Page, PageRequest
+from drumbeat.model.retry import Retry
+from drumbeat.model.wording import listed
+from drumbeat.ports.clock import Clock
+from drumbeat.ports.store import Store, Topic
+from drumbeat.wire.job_filter import JobFilterView, filter_view
+
+TAG = "drumbeat.operation"
+"""What every operation is found by."""
+TASKS = {Kind.RETRY: "drumbeat.retry_jobs", Kind.CANCEL: "drumbeat.cancel_jobs"}
+KINDS = {task: kind for kind, task in TASKS.items()}
+ALLOWED = {
+    Kind.RETRY: frozenset({Status.FAILED, Status.CANCELLED}),
+    Kind.CANCEL: UNFINISHED,
+}
+"""The statuses that each kind can change."""
+RETRY = Retry.linear(10, 5.0)
+LOOK_EVERY = 0.5
+EVERYTHING = JobFilter()
+
+
+class Order(msgspec.Struct, kw_only=True):
+    """What an operation is to do: the arguments of its task."""
+
+    filter: JobFilterView
+    reason: str = ""
+    dry_run: bool = False
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """What an operation did: the result of its task."""
+
+    done: int
+    total: int | None
+    failed: int
+
+
+class Operations:
+    """What can be asked of operations, from any node."""
+
+    def __init__(self, store: Store, submitter: Submitter, clock: Clock) -> None:
+        self._store = store
+        self._submitter = submitter
+        self._clock = clock
+
+    async def retry(
+        self,
+        wanted: JobFilter,
+        reason: str = "",
+        *,
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> Operation:
+        """Queue again all failed and cancelled jobs that match, in the background."""
+        return await self._begin(Kind.RETRY, wanted, reason, everything, dry_run)
+
+    async def cancel_jobs(
+        self,
+        wanted: JobFilter,
+        reason: str = "",
+        *,
+        everything: bool = False,
+        dry_run: bool = False,
+    ) -> Operation:
+        """Cancel all unfinished jobs that match, in the background."""
+        return await self._begin(Kind.CANCEL, wanted, reason, everything, dry_run)
+
+    async def get(self, operation_id: int) -> Operation:
+        """The operation; `NotFound` if there is none of that id."""
+        (job,) = await self._store.jobs.get([JobId(operation_id)])
+        if job is None or job.task not in KINDS:
+            raise NotFound(f"no operation has the id {operation_id}")
+        return operation_of_job(job)
+
+    async def list(self, page: PageRequest | None = None) -> Page[Operation]:
+        """All operations that are kept, newest first."""
+        found = await self._store.jobs.list(JobFilter(tag=TAG), page or PageRequest())
+        known = tuple(operation_of_job(job) for job in found.items if job.task in KINDS)
+        return Page(known, found.next)
+
+    async def cancel(
+        self, operation_id: int, reason: str = ""
+    ) -> Cancelled | CancelRequested | TooLate:
+        """End an operation; what it has done so far stays done."""
+        operation = await self.get(operation_id)
+        (verdict,) = await self._store.jobs.cancel([operation.id], reason)
+        return verdict
+
+    async def wait(self, operation_id: int, timeout: float | None = None) -> Operation:
+        """The operation once it has ended; `WaitTimeout` if it has not within so many seconds."""
+        if timeout is None:
+            return await self._ended(operation_id)
+        try:
+            async with within(self._clock, timeout):
+                return await self._ended(operation_id)
+        except TimeoutError:
+            raise WaitTimeout(f"operation {operation_id} has not ended in {timeout:g} s") from None
+
+    async def _ended(self, operation_id: int) -> Operation:
+        signal = Signal(self._clock)
+        unsubscribe = self._store.subscribe(Topic.FINISHED, signal.set)
+        try:
+            while (operation := await self.get(operation_id)).status not in FINAL:
+                await signal.wait(LOOK_EVERY)
+            return operation
+        finally:
+            unsubscribe()
+
+    async def _begin(
+        self,
+        kind: Kind,
+        wanted: JobFilter,
+        reason: str,
+        everything: bool,  # noqa: FBT001 - private
+        dry_run: bool,  # noqa: FBT001 - private
+    ) -> Operation:
+        if wanted == EVERYTHING and not everything:
+            raise InvalidInput(
+                f"filter restricts nothing, so that every job would be meant: restrict it, or say "
+                f"that all are to be {'retried' if kind is Kind.RETRY else 'cancelled'}"
+            )
+        order = Order(filter=filter_view(narrowed(kind, wanted)), reason=reason, dry_run=dry_run)
+        spec = JobSpec(
+            task=TASKS[kind],
+            arguments=msgspec.json.encode({"order": order}),
+            queue=LEADER_QUEUE,
+            retry=RETRY,
+            tags=(TAG,),
+        )
+        return operation_of_job(await self._submitter.submit(spec))
+
+
+def narrowed(kind: Kind, wanted: JobFilter) -> JobFilter:
+    """The filter, of only those statuses that the operation can change."""
+    allowed = ALLOWED[kind]
+    if not wanted.statuses:
+        return replace(wanted, statuses=allowed)
+    if not wanted.statuses <= allowed:
+        verb = "retried" if kind is Kind.RETRY else "cancelled"
+        names = listed(sorted(status.value for status in allowed))
+        raise InvalidInput(f"status: only {names} jobs can be {verb}")
+    return wanted
+
+
+def operation_of_job(job: Job) -> Operation:
+    """The job, as the operation that it is."""
+    order = _read(job.spec.arguments, _Arguments).order
+    outcome = None if job.result is None else _read(job.result, Outcome)
+    progress = job.progress
+    return Operation(
+        id=job.id,
+        kind=KINDS[job.task],
+        status=job.status,
+        wanted=order.filter.filter(),
+        created_at=job.created_at,
+        reason=order.reason,
+        dry_run=order.dry_run,
+        done=outcome.done if outcome else int(progress.done) if progress else 0,
+        total=outcome.total if outcome else _whole(progress.total) if progress else None,
+        failed=outcome.failed if outcome else 0,
+        message=progress.message if progress and not outcome else "",
+        error=job.error,
+        started_at=job.started_at,
+        finished_at=job.finished_at,
+    )
+
+
+class _Arguments(msgspec.Struct):
+    order: Order
+
+
+def _read(text: bytes, kind: type[Any]) -> Any:
+    return msgspec.json.decode(text, type=kind)
+
+
+def _whole(number: float | None) -> int | None:
+    return None if number is None else int(number)

@@ -1,0 +1,72 @@
+"""Rates: how many jobs of each queue end in a minute, by what was seen between two looks.
+
+Every look at the queues is remembered for a while, so no store has to count anything for it. What
+was looked at only once has no rate yet.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from drumbeat.model.job import Status
+from drumbeat.model.queue import Queues
+
+WINDOW = timedelta(minutes=5)
+"""The time that rates are reckoned over, if there were looks often enough."""
+APART = timedelta(seconds=2)
+"""Looks that are closer together than this are one."""
+MOST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """How many jobs ended how in a minute, over a stretch of time."""
+
+    per_minute: Mapping[Status, float]
+    over: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    at: datetime
+    totals: Mapping[str, Mapping[Status, int]]
+
+
+class Rates:
+    """The last looks at the queues."""
+
+    def __init__(self) -> None:
+        self._looks: deque[_Look] = deque(maxlen=MOST)
+
+    def note(self, seen: Queues) -> None:
+        """Remember a look."""
+        if self._looks and seen.as_of - self._looks[-1].at < APART:
+            return
+        self._looks.append(_Look(seen.as_of, _totals(seen)))
+        while len(self._looks) > 2 and self._looks[1].at <= seen.as_of - WINDOW:
+            self._looks.popleft()
+
+    def of(self, queue: str, seen: Queues) -> Rate | None:
+        """The rate of a queue up to this look; None: there was none long enough before it."""
+        first = self._looks[0] if self._looks else None
+        if first is None or seen.as_of - first.at < APART:
+            return None
+        over = seen.as_of - first.at
+        now: Mapping[Status, int] = _totals(seen).get(queue, {})
+        before: Mapping[Status, int] = first.totals.get(queue, {})
+        minutes = over / timedelta(minutes=1)
+        return Rate(
+            {
+                status: max(0, now.get(status, 0) - before.get(status, 0)) / minutes
+                for status in Status
+                if status.final
+            },
+            over,
+        )
+
+
+def _totals(seen: Queues) -> Mapping[str, Mapping[Status, int]]:
+    return {each.name: each.totals for each in seen.queues}

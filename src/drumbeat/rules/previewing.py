@@ -1,0 +1,68 @@
+"""Previewing: ticks to come on the wall clock of their zone, with what clock changes do to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice
+
+from drumbeat.model.trigger import HORIZON, Trigger
+from drumbeat.model.zones import zone
+from drumbeat.rules.clock_changes import ClockChange, clock_changes, on_wall_clock
+
+LOOKED_AHEAD = timedelta(days=2 * 366)
+"""How far clock changes are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class ComingTick:
+    """A tick to come."""
+
+    at: datetime
+    local: datetime
+    """The same, on the wall clock of its zone."""
+    note: str = ""
+    """What a change of the clock does to it, if one does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Ticks to come, and the changes of the clock among them."""
+
+    tz: str
+    ticks: tuple[ComingTick, ...]
+    changes: tuple[ClockChange, ...]
+
+
+def zone_of(trigger: Trigger) -> str:
+    """The zone whose wall clock the trigger reads; UTC if it reads none."""
+    wall = on_wall_clock(trigger)
+    return "UTC" if wall is None else wall.tz
+
+
+def next_ticks(trigger: Trigger, start: datetime, count: int) -> list[datetime]:
+    """The first so many ticks after an instant."""
+    return list(islice(trigger.between(start, start + HORIZON), count))
+
+
+def preview(trigger: Trigger, ticks: Sequence[datetime], now: datetime) -> Preview:
+    """The ticks with their local times, each with a note if a change of the clock touches it."""
+    wall, tz = on_wall_clock(trigger), zone_of(trigger)
+    changes: list[ClockChange] = []
+    if wall is not None and ticks:
+        changes = clock_changes(wall, now, min(ticks[-1], now + LOOKED_AHEAD))
+    notes: dict[datetime, str] = {}
+    for change in changes:
+        for tick in _touched(change, ticks):
+            notes[tick] = f"{change.title}: {change.effect}"
+    place = zone(tz).info
+    coming = tuple(ComingTick(tick, tick.astimezone(place), notes.get(tick, "")) for tick in ticks)
+    return Preview(tz, coming, tuple(changes))
+
+
+def _touched(change: ClockChange, ticks: Sequence[datetime]) -> Sequence[datetime]:
+    """Those in a time that comes twice; after a gap the first, which may stand for what is lost."""
+    if change.shift > timedelta(0):
+        return [tick for tick in ticks if tick >= change.at][:1]
+    return [tick for tick in ticks if abs(tick - change.at) <= -change.shift]

@@ -1,0 +1,57 @@
+"""What is asked for with a change, on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from drumbeat.wire.fields import Arguments, Instant, Name, Reason, When
+
+
+class ReasonView(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Why something is to be changed."""
+
+    reason: Reason = ""
+    """For those who look at it later."""
+
+
+class TriggerView(Struct, kw_only=True, forbid_unknown_fields=True):
+    """How a schedule is to be triggered now."""
+
+    args: Arguments | UnsetType = UNSET
+    """In place of its own."""
+    reason: Reason = ""
+
+
+class SkipView(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which tick of a schedule is meant."""
+
+    tick_at: Instant | None = None
+    """Null: the next one that would fire; to take a skip back, the first that is skipped."""
+    reason: Reason = ""
+
+
+class BackfillView(
+    Struct, kw_only=True, forbid_unknown_fields=True, rename={"start": "from", "end": "to"}
+):
+    """Which past ticks are to fire."""
+
+    start: Instant
+    """The first, included."""
+    end: Instant | None = None
+    """The last, included; null: now."""
+    dry_run: bool = False
+    """Only say which there are."""
+    reason: Reason = ""
+
+
+class CronPreviewView(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A rule that is to be previewed."""
+
+    when: When
+    """A cron expression, or a trigger as a schedule shows it."""
+    tz: Name | None = None
+    """The zone of a cron expression; UTC if not given."""
+    n: Annotated[int, Meta(ge=1, le=1_000)] = 10
+    """How many ticks."""

@@ -1,0 +1,48 @@
+"""The fleet's shared configuration, the settings of a server and its tasks, on the wire."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from drumbeat.model.lease import Entry
+from drumbeat.wire.fields import Json
+from drumbeat.wire.values import carried, raw
+
+
+class EntryView(Struct, frozen=True, kw_only=True):
+    """A value that the fleet shares."""
+
+    key: str
+    value: Json
+    revision: int
+    """The number of its last write; `If-Match` takes it."""
+
+
+class NewEntryView(Struct, kw_only=True, forbid_unknown_fields=True):
+    """A value to share."""
+
+    value: Any
+    """Any JSON of at most 64 KiB."""
+
+
+class SettingView(Struct, frozen=True, kw_only=True):
+    """A setting of the server that answers."""
+
+    value: str | int | bool | None
+    """Secrets are masked."""
+    origin: str
+    """Where the value came from."""
+    variable: str
+    """The environment variable that sets it."""
+
+
+def entry_view(entry: Entry) -> EntryView:
+    """The value as programs see it."""
+    return EntryView(key=entry.key, value=raw(entry.value), revision=entry.revision)
+
+
+def entry_of(view: EntryView) -> Entry:
+    """The value that the view is of."""
+    return Entry(view.key, carried(view.value), view.revision)

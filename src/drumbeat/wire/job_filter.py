@@ -1,0 +1,48 @@
+"""Which jobs are meant, on the wire."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from drumbeat.model.job import JobFilter, Status
+from drumbeat.wire.fields import Instant, Name
+
+
+class JobFilterView(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Which jobs are meant; what is not given does not restrict."""
+
+    status: list[Status] = []
+    """Only these. In a query it may be repeated, or separated by commas."""
+    task: Name | None = None
+    queue: Name | None = None
+    schedule: Name | None = None
+    tag: Name | None = None
+    since: Instant | None = None
+    """Only jobs that were created at or after it."""
+    until: Instant | None = None
+    """Only jobs that were created before it."""
+
+    def filter(self) -> JobFilter:
+        """The filter of the store."""
+        return JobFilter(
+            statuses=frozenset(self.status),
+            task=self.task,
+            queue=self.queue,
+            schedule=self.schedule,
+            tag=self.tag,
+            created_from=self.since,
+            created_to=self.until,
+        )
+
+
+def filter_view(wanted: JobFilter) -> JobFilterView:
+    """The filter as programs see it."""
+    return JobFilterView(
+        status=sorted(wanted.statuses),
+        task=wanted.task,
+        queue=wanted.queue,
+        schedule=wanted.schedule,
+        tag=wanted.tag,
+        since=wanted.created_from,
+        until=wanted.created_to,
+    )

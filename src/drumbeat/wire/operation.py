@@ -1,0 +1,86 @@
+"""Operations on the wire: changes of many jobs, as they go on."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from drumbeat.model.ids import JobId
+from drumbeat.model.job import Status
+from drumbeat.model.operation import Kind, Operation
+from drumbeat.wire.fields import Reason
+from drumbeat.wire.job_filter import JobFilterView, filter_view
+
+
+class NewOperationView(Struct, kw_only=True, forbid_unknown_fields=True):
+    """Which jobs are to be changed."""
+
+    filter: JobFilterView
+    all: bool = False
+    """Has to be true where the filter restricts nothing."""
+    reason: Reason = ""
+    dry_run: bool = False
+    """Only count them."""
+
+
+class OperationView(Struct, frozen=True, kw_only=True):
+    """A change of many jobs in the background. It is a job itself, of the same id."""
+
+    id: int
+    kind: Kind
+    status: Status
+    filter: JobFilterView
+    reason: str = ""
+    dry_run: bool = False
+    done: int = 0
+    """Jobs that were changed so far, or that a dry run has found."""
+    total: int | None = None
+    """Jobs that there were to change; null: not counted yet, or too many to count."""
+    failed: int = 0
+    """Jobs whose status had changed before their turn came."""
+    message: str = ""
+    error: str | None = None
+    created_at: datetime
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+
+
+def operation_view(operation: Operation) -> OperationView:
+    """The operation as programs see it."""
+    return OperationView(
+        id=operation.id,
+        kind=operation.kind,
+        status=operation.status,
+        filter=filter_view(operation.wanted),
+        reason=operation.reason,
+        dry_run=operation.dry_run,
+        done=operation.done,
+        total=operation.total,
+        failed=operation.failed,
+        message=operation.message,
+        error=operation.error,
+        created_at=operation.created_at,
+        started_at=operation.started_at,
+        finished_at=operation.finished_at,
+    )
+
+
+def operation_of(view: OperationView) -> Operation:
+    """The operation that the view is of."""
+    return Operation(
+        id=JobId(view.id),
+        kind=view.kind,
+        status=view.status,
+        wanted=view.filter.filter(),
+        reason=view.reason,
+        dry_run=view.dry_run,
+        done=view.done,
+        total=view.total,
+        failed=view.failed,
+        message=view.message,
+        error=view.error,
+        created_at=view.created_at,
+        started_at=view.started_at,
+        finished_at=view.finished_at,
+    )

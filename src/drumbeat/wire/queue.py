@@ -1,0 +1,72 @@
+"""A queue on the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from msgspec import Struct
+
+from drumbeat.model.job import Status
+from drumbeat.model.queue import PausedQueue, QueueRecord
+
+
+class PausedView(Struct, frozen=True, kw_only=True):
+    """Why no job of a queue is started, and since when."""
+
+    reason: str
+    since: datetime
+
+
+class QueueView(Struct, frozen=True, kw_only=True):
+    """A queue: how many jobs stand where, and how fast they end."""
+
+    name: str
+    counts: dict[Status, int]
+    """How many of its jobs stand where; every status is there."""
+    oldest_at: datetime | None = None
+    """The earliest time from which on a queued job waits for a worker."""
+    oldest_age_seconds: float | None = None
+    paused: PausedView | None = None
+    """Null: it is not paused."""
+    totals: dict[Status, int] = {}
+    """How many of its jobs have ended how, ever."""
+    per_minute: dict[Status, float] | None = None
+    """How many end how in a minute, by what this server saw; null: it has looked only once."""
+    per_minute_over_seconds: float | None = None
+    """The time that this is reckoned over."""
+
+
+def queue_view(record: QueueRecord, as_of: datetime) -> QueueView:
+    """The queue as programs see it, without rates."""
+    oldest = record.oldest_at
+    return QueueView(
+        name=record.name,
+        counts=whole(record.counts),
+        oldest_at=oldest,
+        oldest_age_seconds=None if oldest is None else max(0.0, (as_of - oldest).total_seconds()),
+        paused=None if record.paused is None else paused_view(record.paused),
+        totals={status: record.totals.get(status, 0) for status in Status if status.final},
+    )
+
+
+def paused_view(paused: PausedQueue) -> PausedView:
+    """The pause as programs see it."""
+    return PausedView(reason=paused.reason, since=paused.since)
+
+
+def queue_of(view: QueueView) -> QueueRecord:
+    """The queue that the view is of."""
+    paused = None if view.paused is None else PausedQueue(view.paused.reason, view.paused.since)
+    return QueueRecord(
+        view.name,
+        {status: count for status, count in view.counts.items() if count},
+        view.oldest_at,
+        paused,
+        {status: count for status, count in view.totals.items() if count},
+    )
+
+
+def whole(counts: Mapping[Status, int]) -> dict[Status, int]:
+    """The counts with a zero for every status that has no jobs."""
+    return {status: counts.get(status, 0) for status in Status}

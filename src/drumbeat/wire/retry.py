@@ -1,0 +1,35 @@
+"""Retries on the wire."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from drumbeat.model.retry import HIGHEST_RETRIES, Retry, Strategy
+from drumbeat.wire.fields import Seconds
+
+
+class RetryView(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How often a failed job is tried again, and how long it waits before."""
+
+    strategy: Strategy = Strategy.BACKPRESSURE
+    """`linear`: the same delay each time; `backpressure`: twice as long each time."""
+    max_retries: Annotated[int, Meta(ge=0, le=HIGHEST_RETRIES)] = 3
+    base_delay: Seconds = 1.0
+    max_delay: Seconds = 3600.0
+
+
+def retry_view(retry: Retry) -> RetryView:
+    """The retry as programs see it."""
+    return RetryView(
+        strategy=retry.strategy,
+        max_retries=retry.max_retries,
+        base_delay=retry.base_delay,
+        max_delay=retry.max_delay,
+    )
+
+
+def retry_of(view: RetryView) -> Retry:
+    """The retry that the view is of."""
+    return Retry(view.strategy, view.max_retries, view.base_delay, view.max_delay)

@@ -1,0 +1,120 @@
+"""A schedule on the wire."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+
+from drumbeat.model.ids import JobId
+from drumbeat.model.job import JobSpec
+from drumbeat.model.retry import DEFAULT_RETRY
+from drumbeat.model.schedule import Origin, Schedule, StoredSchedule
+from drumbeat.model.trigger import trigger_from_json
+from drumbeat.wire.fields import Json
+from drumbeat.wire.policies import PoliciesView, policies_of, policies_view
+from drumbeat.wire.redaction import Secrets, no_secrets, redacted
+from drumbeat.wire.retry import RetryView, retry_of, retry_view
+from drumbeat.wire.values import carried, raw
+
+
+class ScheduleView(Struct, frozen=True, kw_only=True):
+    """A schedule, as it is defined and where it stands."""
+
+    name: str
+    task: str
+    when: str
+    """The rule in words."""
+    trigger: dict[str, Any]
+    """The rule itself; it may be given back as `when`."""
+    paused: bool
+    pause_reason: str
+    next_tick: datetime | None
+    cursor: datetime
+    """Every tick up to here is accounted for in the ledger."""
+    runs: int
+    last_job: int | None
+    skips: tuple[datetime, ...]
+    """Single ticks, still to come, that were skipped by hand."""
+    queue: str
+    arguments: Json
+    """By name. Those that the task marks as secret are shown as "[redacted]"."""
+    policies: PoliciesView
+    origin: Origin
+    version: int
+    """Raised by every edit, pause and resume."""
+    description: str
+    created_at: datetime
+    updated_at: datetime
+    priority: int = 0
+    timeout: float | None = None
+    tags: tuple[str, ...] = ()
+    retry: RetryView | None = None
+    declared: str = ""
+    """The fingerprint of what code declared last; empty: no code declares it."""
+
+
+def schedule_view(stored: StoredSchedule, secrets: Secrets = no_secrets) -> ScheduleView:
+    """The schedule as programs see it."""
+    schedule, job = stored.schedule, stored.schedule.job
+    return ScheduleView(
+        name=stored.name,
+        task=schedule.task,
+        when=schedule.trigger.describe(),
+        trigger=schedule.trigger.to_json(),
+        paused=stored.paused,
+        pause_reason=stored.pause_reason,
+        next_tick=stored.next_tick,
+        cursor=stored.cursor,
+        runs=stored.runs,
+        last_job=stored.last_job,
+        skips=tuple(sorted(stored.skips)),
+        queue=job.queue,
+        arguments=raw(redacted(job.arguments, secrets(job.task))),
+        policies=policies_view(schedule.policies),
+        origin=stored.origin,
+        version=stored.version,
+        description=schedule.description,
+        created_at=stored.created_at,
+        updated_at=stored.updated_at,
+        priority=job.priority,
+        timeout=job.timeout,
+        tags=job.tags,
+        retry=retry_view(job.retry),
+        declared=stored.declared,
+    )
+
+
+def schedule_of(view: ScheduleView) -> StoredSchedule:
+    """The schedule that the view is of, as far as the view tells."""
+    job = JobSpec(
+        task=view.task,
+        arguments=carried(view.arguments),
+        queue=view.queue,
+        priority=view.priority,
+        retry=DEFAULT_RETRY if view.retry is None else retry_of(view.retry),
+        timeout=view.timeout,
+        tags=view.tags,
+    )
+    return StoredSchedule(
+        schedule=Schedule(
+            view.name,
+            trigger_from_json(view.trigger),
+            job,
+            policies_of(view.policies),
+            view.description,
+        ),
+        version=view.version,
+        cursor=view.cursor,
+        next_tick=view.next_tick,
+        created_at=view.created_at,
+        updated_at=view.updated_at,
+        origin=view.origin,
+        declared=view.declared,
+        paused=view.paused,
+        pause_reason=view.pause_reason,
+        runs=view.runs,
+        last_job=None if view.last_job is None else JobId(view.last_job),
+        skips=frozenset(view.skips),
+    )

@@ -1,0 +1,29 @@
+"""Tasks on the wire, as the server that answers knows them."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class ParameterView(Struct, frozen=True, kw_only=True):
+    """An argument that a task takes."""
+
+    name: str
+    type: str
+    """Its annotation, as it is written; empty: it has none."""
+    required: bool
+    secret: bool = False
+    """Whether its values are shown to nobody."""
+
+
+class TaskView(Struct, frozen=True, kw_only=True):
+    """A task."""
+
+    name: str
+    description: str
+    """The first line of its documentation."""
+    queue: str
+    priority: int
+    timeout: float | None
+    tags: tuple[str, ...]
+    parameters: tuple[ParameterView, ...]

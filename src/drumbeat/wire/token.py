@@ -1,0 +1,66 @@
+"""A token on the wire. Its secret is shown once, when it is made."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+
+from drumbeat.model.token import Scope, TokenRecord
+
+
+class TokenView(Struct, frozen=True, kw_only=True):
+    """A token: what it is called and how far it reaches, but not what it is."""
+
+    id: int
+    name: str
+    scope: Scope
+    created_at: datetime
+    expires_at: datetime | None = None
+    """When it lets nobody in any more; null: never."""
+    revoked_at: datetime | None = None
+    last_used_at: datetime | None = None
+    """About when it was last used."""
+
+
+class MadeTokenView(TokenView, frozen=True, kw_only=True):
+    """A new token, with its secret. Nobody can show it again."""
+
+    token: str
+
+
+def token_view(record: TokenRecord) -> TokenView:
+    """The token as programs see it."""
+    return TokenView(**_shown(record))
+
+
+def made_token_view(record: TokenRecord, token: str) -> MadeTokenView:
+    """The new token as whoever made it sees it."""
+    return MadeTokenView(**_shown(record), token=token)
+
+
+def token_of(view: TokenView, digest: str = "") -> TokenRecord:
+    """The token that the view is of; nobody shows its digest."""
+    return TokenRecord(
+        view.id,
+        view.name,
+        digest,
+        view.scope,
+        view.created_at,
+        view.expires_at,
+        view.revoked_at,
+        view.last_used_at,
+    )
+
+
+def _shown(record: TokenRecord) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "name": record.name,
+        "scope": record.scope,
+        "created_at": record.created_at,
+        "expires_at": record.expires_at,
+        "revoked_at": record.revoked_at,
+        "last_used_at": record.last_used_at,
+    }

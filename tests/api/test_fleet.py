@@ -1,0 +1,163 @@
+"""Queues, nodes, elections, shared values, settings and tasks over HTTP."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from drumbeat import Drumbeat
+from drumbeat.api.application import Api
+from drumbeat.api.gate import Gate
+from drumbeat.api.table import TABLE
+from drumbeat.model.ids import NodeId
+from drumbeat.model.job import JobSpec
+from drumbeat.model.lease import SCHEDULER
+from drumbeat.model.node import Beat, Node, Role
+from drumbeat.testing import Cluster, drain, inside
+
+from .caller import Caller, House, house
+
+
+@pytest.fixture
+def ours() -> House:
+    return house()
+
+
+@pytest.fixture
+def ask(ours: House) -> Caller:
+    return ours.caller()
+
+
+async def test_a_queue_tells_its_depth_its_age_and_its_rates(ours: House, ask: Caller) -> None:
+    await ours.app.submit(JobSpec("greet"))
+    first = (await ask("GET", "/queues/default")).data
+    assert (first["counts"]["queued"], first["per_minute"]) == (1, None)
+    await drain(ours.app)
+    await ours.app.submit(JobSpec("greet"))
+    await ours.clock.advance("30s")
+    (queue,) = (await ask("GET", "/queues")).data
+    assert queue["oldest_age_seconds"] == 30.0
+    assert queue["per_minute"] == {"completed": 2.0, "failed": 0.0, "cancelled": 0.0}
+    assert queue["per_minute_over_seconds"] == 30.0
+    assert (await ask("GET", "/queues/other")).kind == "unknown-queue"
+
+
+async def test_a_paused_queue_is_not_worked_on(ours: House, ask: Caller) -> None:
+    await ours.app.submit(JobSpec("greet"))
+    paused = (await ask("POST", "/queues/default/pause", {"reason": "too much"})).data
+    assert paused["paused"]["reason"] == "too much"
+    await drain(ours.app)
+    assert (await ask("GET", "/queues/default")).data["counts"]["queued"] == 1
+    assert (await ask("POST", "/queues/default/resume")).data["paused"] is None
+    await drain(ours.app)
+    assert (await ask("GET", "/queues/default")).data["counts"]["completed"] == 1
+    assert (await ask("POST", f"/queues/{'x' * 201}/pause")).status == 422
+
+
+async def start_a_node(ours: House) -> NodeId:
+    node = Node(NodeId("web-1:00ff"), frozenset({Role.WORKER}), "1", ours.clock.now(), 10)
+    await ours.app.store.nodes.beat(Beat(node, lifetime=20))
+    leases = inside.plant(ours.app).backends.coordinator.leases
+    lease = await leases.acquire(SCHEDULER, node.id, timedelta(seconds=10))
+    assert lease is not None
+    await ours.app.store.fence.claim(lease)
+    return node.id
+
+
+async def test_nodes_are_listed_and_drained_by_identity_or_label(ours: House, ask: Caller) -> None:
+    node = await start_a_node(ours)
+    (shown,) = (await ask("GET", "/nodes")).data
+    assert (shown["id"], shown["leader"], shown["slots"]) == (node, True, 10)
+    assert (await ask("GET", f"/nodes/{node}")).data == shown
+    drained = await ask("POST", "/nodes/web-1/drain", {"reason": "update"})
+    assert (drained.status, drained.data) == (202, {"draining": [node]})
+    assert (await ask("GET", f"/nodes/{node}")).data["drain_requested"] is True
+    assert (await ask("POST", "/nodes/web-9/drain")).kind == "unknown-node"
+    await ours.clock.advance("1m")
+    assert (await ask("GET", "/nodes")).data == []
+    assert [each["alive"] for each in (await ask("GET", "/nodes?all=true")).data] == [False]
+
+
+async def test_an_election_tells_its_leader_and_its_history(ours: House, ask: Caller) -> None:
+    nobody = (await ask("GET", "/elections/scheduler")).data
+    assert (nobody["leader"], nobody["epoch"]) == (None, None)
+    assert (await ask("POST", "/elections/scheduler/resign")).kind == "nobody-leads"
+    node = await start_a_node(ours)
+    (election,) = (await ask("GET", "/elections")).data
+    assert (election["leader"], election["epoch"], election["is_leader"]) == (node, 1, False)
+    (term,) = (await ask("GET", "/elections/scheduler/history")).data
+    assert (term["epoch"], term["node"]) == (1, node)
+    assert (await ask("GET", "/elections/other")).kind == "unknown-election"
+
+
+async def test_a_leader_resigns_when_asked() -> None:
+    def declare(app: Drumbeat) -> None:
+        del app
+
+    async with Cluster(declare, nodes=2) as cluster:
+        leader = await cluster.wait_for_leader()
+        desk = inside.desk(cluster.client)
+        caller = Caller(Api(desk, Gate(desk, local=True), TABLE))
+        led = (await caller("GET", "/elections/scheduler")).data["leader"]
+        assert led == leader.id
+        answer = await cluster.clock.until(caller("POST", "/elections/scheduler/resign"))
+        assert answer.status == 200, answer.body
+        assert answer.data["before"]["leader"] == led
+        assert answer.data["after"]["leader"] not in (None, led)
+
+
+async def test_a_shared_value_is_written_compared_and_deleted(ask: Caller) -> None:
+    path = "/configuration/shop%2Flimits"
+    made = await ask("PUT", path, {"value": {"most": 3}}, if_none_match="*")
+    assert (made.status, made.data["value"]) == (200, {"most": 3})
+    assert (await ask("PUT", path, {"value": 1}, if_none_match="*")).status == 412
+    etag = made.headers["etag"]
+    changed = await ask("PUT", path, {"value": None}, if_match=etag)
+    assert (changed.status, changed.data["value"]) == (200, None)
+    late = await ask("PUT", path, {"value": 4}, if_match=etag)
+    assert (late.status, late.kind) == (412, "changed-meanwhile")
+    assert (await ask("DELETE", path, if_match=etag)).status == 412
+    assert (await ask("GET", path)).headers["etag"] == changed.headers["etag"]
+    assert (await ask("DELETE", path)).status == 204
+    assert (await ask("DELETE", path)).status == 404
+    assert (await ask("PUT", path, {"value": 1}, if_match="soon")).data["field"] == "if-match"
+
+
+async def test_values_are_bounded_and_some_keys_are_not_to_be_touched(ask: Caller) -> None:
+    large = await ask("PUT", "/configuration/a", {"value": "x" * 65_536})
+    assert (large.status, large.data["field"]) == (413, "value")
+    for key in ("resign%2Fscheduler", "drumbeat%2Fx", "in-process%2Ftaken", "k" * 201):
+        for method, body in (("GET", None), ("PUT", {"value": 1}), ("DELETE", None)):
+            assert (await ask(method, f"/configuration/{key}", body)).status == 404
+
+
+async def test_settings_are_shown_without_their_secrets() -> None:
+    ask = house(api_token="let me in").caller("let me in")
+    shown = await ask("GET", "/settings")
+    assert shown.status == 200
+    assert b"let me in" not in shown.body
+    assert shown.data["store"] == {
+        "value": "memory://",
+        "origin": "code",
+        "variable": "DRUMBEAT_STORE",
+    }
+
+
+async def test_tasks_are_listed_with_what_they_take(ours: House, ask: Caller) -> None:
+    @ours.app.task(secret=("password",), queue="auth")
+    async def login(user: str, password: str) -> None:
+        """Let somebody in.
+
+        Or not.
+        """
+
+    greet, shown = (await ask("GET", "/tasks")).data
+    assert greet["parameters"] == [
+        {"name": "name", "type": "str", "required": False, "secret": False}
+    ]
+    assert (shown["name"], shown["description"]) == ("login", "Let somebody in.")
+    assert [(each["name"], each["secret"]) for each in shown["parameters"]] == [
+        ("user", False),
+        ("password", True),
+    ]

@@ -1,0 +1,157 @@
+"""Jobs over HTTP: created, looked at, waited for, retried and cancelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from drumbeat import Retry
+from drumbeat.model.job import JobFilter
+from drumbeat.testing import drain
+
+from .caller import Caller, House, house
+
+
+@pytest.fixture
+def ours() -> House:
+    made = house()
+
+    @made.app.task(secret=("password",), retry=Retry.never())
+    async def login(user: str, password: str) -> None:
+        raise ValueError("no such user")
+
+    return made
+
+
+@pytest.fixture
+def ask(ours: House) -> Caller:
+    return ours.caller()
+
+
+async def test_many_jobs_are_created_in_their_order(ask: Caller) -> None:
+    jobs: list[Any] = [{"task": "greet"}, {"task": "elsewhere", "payload": 3, "priority": 7}]
+    answer = await ask("POST", "/jobs/batch", {"jobs": jobs})
+    assert answer.status == 201
+    assert [(job["task"], job["priority"]) for job in answer.data] == [
+        ("greet", 0),
+        ("elsewhere", 7),
+    ]
+
+
+async def test_of_many_jobs_all_are_created_or_none(ours: House, ask: Caller) -> None:
+    jobs: list[Any] = [{"task": "greet"}, {"task": "greet", "args": {"nome": "Anna"}}]
+    answer = await ask("POST", "/jobs/batch", {"jobs": jobs})
+    assert (answer.status, answer.data["field"]) == (422, "jobs[1]")
+    assert "jobs[1]: task 'greet': got an unexpected keyword" in answer.data["detail"]
+    assert not (await ours.app.jobs.list(JobFilter())).items
+
+
+@pytest.mark.parametrize("count", [0, 1_001])
+async def test_a_batch_has_one_to_a_thousand_jobs(ask: Caller, count: int) -> None:
+    answer = await ask("POST", "/jobs/batch", {"jobs": [{"task": "greet"}] * count})
+    assert (answer.status, answer.data["field"]) == (422, "jobs")
+
+
+async def test_secret_arguments_are_shown_to_nobody(ours: House, ask: Caller) -> None:
+    body = {"task": "login", "args": {"user": "anna", "password": "hunter2"}}
+    created = await ask("POST", "/jobs", body)
+    assert created.data["arguments"] == {"user": "anna", "password": "[redacted]"}
+    await drain(ours.app)
+    for path in ("/jobs", "/jobs/1", "/jobs/1/wait", "/jobs/1/attempts"):
+        answer = await ask("GET", path)
+        assert answer.status == 200
+        assert b"hunter2" not in answer.body
+    assert b"hunter2" in (await ours.app.jobs.get(1)).spec.arguments
+
+
+async def test_a_job_is_shown_with_its_attempts(ours: House, ask: Caller) -> None:
+    await ask("POST", "/jobs", {"task": "login", "args": ["anna", "hunter2"]})
+    await drain(ours.app)
+    (attempt,) = (await ask("GET", "/jobs/1/attempts")).data
+    assert (attempt["number"], attempt["change"]) == (1, "fail")
+    assert attempt["error"].endswith("ValueError: no such user")
+
+
+@pytest.mark.parametrize("path", ["/jobs/9", "/jobs/9/attempts", "/jobs/9/wait", "/jobs/x"])
+async def test_a_job_that_is_not_there_is_not_found(ask: Caller, path: str) -> None:
+    answer = await ask("GET", path)
+    assert (answer.status, answer.kind) == (404, "unknown-job")
+
+
+async def test_waiting_ends_with_the_job_or_with_the_time(ours: House, ask: Caller) -> None:
+    await ask("POST", "/jobs", {"task": "greet"})
+    late = await ours.clock.until(ask("GET", "/jobs/1/wait?timeout=5"))
+    assert (late.status, late.kind) == (504, "not-in-time")
+    await drain(ours.app)
+    assert (await ask("GET", "/jobs/1/wait")).data["result"] == "Hello, world!"
+    too_long = await ask("GET", "/jobs/1/wait?timeout=61")
+    assert (too_long.status, too_long.data["field"]) == (422, "timeout")
+
+
+async def test_a_failed_job_is_retried_and_a_completed_one_is_not(ours: House, ask: Caller) -> None:
+    await ask("POST", "/jobs", {"task": "login", "args": ["anna", "x"]})
+    await ask("POST", "/jobs", {"task": "greet"})
+    await drain(ours.app)
+    assert (await ask("POST", "/jobs/1/retry")).data["status"] == "queued"
+    refused = await ask("POST", "/jobs/2/retry", {"reason": "again"})
+    assert (refused.status, refused.data["field"]) == (409, "status")
+    assert refused.data["detail"] == (
+        "job 2 is completed; only failed and cancelled jobs are retried"
+    )
+
+
+async def test_a_waiting_job_is_cancelled_once(ask: Caller) -> None:
+    await ask("POST", "/jobs", {"task": "elsewhere"})
+    cancelled = (await ask("POST", "/jobs/1/cancel", {"reason": "no need"})).data
+    assert (cancelled["status"], cancelled["error"]) == ("cancelled", "no need")
+    assert (await ask("POST", "/jobs/1/cancel")).status == 409
+    assert (await ask("POST", "/jobs/2/cancel")).status == 404
+
+
+async def test_what_is_changed_is_in_the_audit_log_and_what_is_submitted_is_not(
+    ask: Caller,
+) -> None:
+    await ask("POST", "/jobs", {"task": "elsewhere"})
+    await ask("POST", "/jobs/1/cancel", {"reason": "no need"})
+    (entry,) = (await ask("GET", "/audit")).data
+    assert (entry["action"], entry["reason"], entry["outcome"]) == ("job.cancel", "no need", "done")
+
+
+async def test_pages_follow_each_other_by_their_links(ask: Caller) -> None:
+    await ask("POST", "/jobs/batch", {"jobs": [{"task": "a"}, {"task": "b"}] * 3})
+    path, found = "/jobs?task=a&limit=2", list[int]()
+    while path:
+        page = await ask("GET", path)
+        found += [job["id"] for job in page.data]
+        path = page.headers.get("link", "").partition(">")[0].removeprefix("<")
+    assert found == [5, 3, 1]
+
+
+@pytest.mark.parametrize("task", ["drumbeat.retry_jobs", "drumbeat.mine"])
+async def test_built_in_tasks_are_not_submitted(ask: Caller, task: str) -> None:
+    answer = await ask("POST", "/jobs", {"task": task})
+    assert (answer.status, answer.data["field"]) == (422, "task")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"task": "greet", "queue": "@leader"},
+        {"task": "greet", "queue": "a\x00b"},
+        {"task": "greet", "colour": "red"},
+        {"task": "elsewhere", "args": [1, 2]},
+        {"task": "greet", "payload": 1, "args": {}},
+        {"task": "greet", "delay": 5, "schedule_at": "2030-01-01T00:00:00Z"},
+        {"task": "greet", "schedule_at": "2030-01-01T00:00:00"},
+    ],
+)
+async def test_a_job_that_cannot_be_is_refused(ask: Caller, body: Any) -> None:
+    assert (await ask("POST", "/jobs", body)).status == 422
+
+
+@pytest.mark.parametrize("instant", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+async def test_an_instant_outside_of_all_years_is_refused(ask: Caller, instant: str) -> None:
+    answer = await ask("POST", "/jobs", {"task": "elsewhere", "schedule_at": instant})
+    assert answer.status == 422
+    assert "outside of the years" in answer.data["detail"]
