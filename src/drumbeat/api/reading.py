@@ -98,7 +98,8 @@ def _check(route: AnyRoute, headers: Mapping[bytes, bytes]) -> None:
         raise Problem(
             415,
             "not-json",
-            f"the body must be application/json, not {media_type.decode('latin-1')}",
+            f"the body must be application/json, not {media_type.decode('latin-1')}; "
+            f"send the header content-type: application/json",
             field="content-type",
         )
     length = headers.get(b"content-length", b"")

@@ -28,11 +28,12 @@ def definition_of(name: str, given: ScheduleDefinitionView, desk: Desk) -> Sched
     """The schedule that was written; for a task that only other nodes know, as it is given."""
     trigger = _trigger(given)
     policies = {} if isinstance(given.policies, UnsetType) else given.policies.given()
-    chosen = ScheduleOptions.sort({**_options(given), **policies})
+    options = _options(given)
+    chosen = ScheduleOptions.sort({**options, **policies})
     args, named = sorted_arguments(given.args)
     description = _or(given.description, "")
     if given.task not in desk.registry.names:
-        job = unchecked(given.task, args, named, TaskOptions.of(chosen.task))
+        job = replace(unchecked(given.task, args, named), **options)
         return Schedule(name, trigger, job, chosen.policies, description)
     task = desk.registry.get(given.task)
     return schedule_of(

@@ -12,7 +12,7 @@ from drumbeat.model.ids import label_of
 from drumbeat.rules.retrying import settlement
 
 CAUGHT_BY = {"S14"}
-FOUND_AT = 19
+FOUND_AT = 53
 
 
 async def once(self: Reaper) -> float | None:
