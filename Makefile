@@ -17,12 +17,15 @@ test: ## run the tests, on real servers: what is missing of them is installed fi
 	$(RUN) pytest
 
 SEEDS ?= 500
+PROCESSES ?= $(shell nproc 2>/dev/null || echo 2)
 simulate: ## run the fleet in virtual time under faults, one world a seed: SEEDS=500
-	$(RUN) python -m drumbeat.testing.simulation --seeds $(SEEDS)
+	$(RUN) python -m drumbeat.testing.simulation --seeds $(SEEDS) --processes $(PROCESSES)
 
-chaos: ## the bad days of coordinators and stores that `make test` leaves out; takes minutes
+MINUTES ?= 10
+chaos: ## fleets on real servers under a nemesis, and the bad days that `make test` leaves out: MINUTES=10
 	$(RUN) python -m servers install || test -z "$$CI"
-	$(RUN) pytest -m chaos tests/chaos
+	$(RUN) python -m chaos --minutes $(MINUTES)
+	$(RUN) pytest -m chaos tests/bad_days
 
 check: ## formatting, lint, types (mypy and pyright), layers
 	$(RUN) ruff format --check
@@ -42,5 +45,5 @@ format: ## format the code and repair what the linter can
 	$(RUN) ruff check --fix
 
 clean: ## remove everything that the other targets made
-	rm -rf .venv .tools .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist
+	rm -rf .venv .tools .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist chaos-report
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

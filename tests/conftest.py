@@ -26,9 +26,11 @@ from servers import (
 
 # CI looks at the same examples each time, so that what it says is about the change. Everywhere
 # else the examples are new in each run, and what they find is kept as a test of its own.
+# HYPOTHESIS_PROFILE=deep looks at many more of them: for a night, or after a change of a backend.
 settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+settings.register_profile("deep", max_examples=5_000)
+if profile := os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else ""):
+    settings.load_profile(profile)
 
 Started = TypeVar("Started")
 

@@ -3,11 +3,49 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeAlias
 
 from drumbeat.demo.record import Entry
+
+Tick: TypeAlias = tuple[str, datetime]
+"""A tick's identity: the name of its schedule, and its instant."""
+
+
+@dataclass(frozen=True, slots=True)
+class TickBalance:
+    """Ticks and fires, which should be one to one: where they are not, the earliest first."""
+
+    due: int
+    fired: int
+    """Different ticks that the ledger has as fired."""
+    lost: Sequence[Tick]
+    """Due, and not fired."""
+    not_run: Sequence[Tick]
+    """Due and fired, and no handler ever ran for it."""
+    doubled: Sequence[Tick]
+    """Fired more than once; as often as it is too many."""
+    unasked: Sequence[Tick]
+    """Fired, and no trigger names it."""
+
+
+def balance(due: Iterable[Tick], fired: Iterable[Tick], ran: Iterable[Tick]) -> TickBalance:
+    """Compare what the triggers name, what the ledger has, and what the handlers wrote down."""
+    wanted, handled, fires = set(due), set(ran), Counter(fired)
+    return TickBalance(
+        due=len(wanted),
+        fired=len(fires),
+        lost=_in_order(wanted - fires.keys()),
+        not_run=_in_order((wanted & fires.keys()) - handled),
+        doubled=_in_order((fires - Counter(fires.keys())).elements()),
+        unasked=_in_order(fires.keys() - wanted),
+    )
+
+
+def _in_order(ticks: Iterable[Tick]) -> list[Tick]:
+    return sorted(ticks, key=lambda tick: (tick[1], tick[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,15 +91,17 @@ def prove(accounts: Accounts, failover_seconds: float | None) -> Proof:
     ran for it; it is doubled if the ledger has it twice.
     """
     runs = Counter((entry.what, entry.tick_at) for entry in accounts.record)
-    due = {(name, tick) for name, ticks in accounts.due.items() for tick in ticks}
-    fired = Counter((name, tick) for name, ticks in accounts.ledger.items() for tick in ticks)
-    lost = sum(1 for tick in due if tick not in fired or not runs[tick])
+    ticks = balance(
+        ((name, tick) for name, ticks in accounts.due.items() for tick in ticks),
+        ((name, tick) for name, ticks in accounts.ledger.items() for tick in ticks),
+        ((what, tick) for what, tick in runs if tick is not None),
+    )
     jobs = {(f"job-{number}", None) for number in range(accounts.jobs)}
     return Proof(
-        ticks_due=len(due),
-        fired=len(fired),
-        lost=lost,
-        doubled=sum(fired.values()) - len(fired) + len(fired.keys() - due),
+        ticks_due=ticks.due,
+        fired=ticks.fired,
+        lost=len(ticks.lost) + len(ticks.not_run),
+        doubled=len(ticks.doubled) + len(ticks.unasked),
         jobs_submitted=accounts.jobs,
         jobs_completed=accounts.completed,
         jobs_lost=sum(1 for job in jobs if not runs[job]) + accounts.jobs - accounts.completed,

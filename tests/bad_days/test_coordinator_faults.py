@@ -19,12 +19,12 @@ import psycopg
 import pytest
 from _pytest.mark.structures import ParameterSet
 
+from chaos.beliefs import terms_in
+from chaos.node import Peculiar
 from drumbeat.model.ids import label_of
 from servers import Consul, Etcd, FaultProxy, Postgres, Redis
 
-from .beliefs import beliefs_in
 from .fleet import TTL, Fleet, clock, open_fleet
-from .node import Peculiar
 
 Server = Etcd | Redis | Consul
 STARTS: dict[str, Callable[[], Server]] = {
@@ -88,7 +88,7 @@ async def paused(day: Day) -> None:
     await clock.sleep(2 * TTL)
     until = clock.elapsed()
     await asyncio.to_thread(day.server.resume)
-    believed = beliefs_in(day.fleet.setting.folder)
+    believed = terms_in(day.fleet.setting.folder)
     assert believed
     assert [each for each in believed if each.until > since + TTL and each.since < until] == []
 
@@ -135,15 +135,8 @@ FAULTS: dict[str, Fault] = {
     "answers take 2 s": answers_take(2.0),
 }
 JUMPS = {"an hour ahead": 3600.0, "an hour back": -3600.0, "a day ahead": 86_400.0}
-ALWAYS = {
-    ("etcd", "its own leader killed"),
-    ("redis", "restarted empty"),
-    ("consul", "paused"),
-    ("etcd", "leader cut off"),
-    ("redis", "leader gets no answer"),
-    ("consul", "answers take 0.5 s"),
-    ("redis", "an hour ahead"),
-}
+ALWAYS = {("consul", "paused")}
+"""What `make test` runs of this; the other faults also meet it in `test_chaos`."""
 
 
 def cases(faults: Iterable[str]) -> list[ParameterSet]:
@@ -164,7 +157,7 @@ async def day_on(
         longest = 2 * TTL if coordinator == "consul" else TTL
         async with open_fleet(fleet):
             for label, line in lines.items():
-                fleet.start(label, Peculiar(line.address, jump))
+                fleet.start(label, Peculiar(None, line.address, jump))
             for label in LABELS:
                 await fleet.present(label)
             async with fleet.under_load():
@@ -172,7 +165,7 @@ async def day_on(
                 yield Day(fleet, server, lines, longest)
                 await fleet.ran(20)
             await fleet.settle()
-            assert beliefs_in(folder), "the nodes did not say what they believed"
+            assert terms_in(folder), "the nodes did not say what they believed"
 
 
 def _line(server: Server, proxies: ExitStack) -> Line:

@@ -1,6 +1,7 @@
-"""One node of a fleet, as a process of its own that is run by its path.
+"""One node of a fleet, as a process of its own: `python -m chaos.node`.
 
-While it takes itself for the leader it says so, every few milliseconds and outside of Drumbeat.
+Whatever happens to it goes into its journal. While it takes itself for the leader it says so,
+every few milliseconds.
 """
 
 from __future__ import annotations
@@ -14,23 +15,41 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Event, Thread
 
+from chaos.journal import Journal
 from drumbeat import Context, Drumbeat, Retry, Task, every
 from drumbeat.config import Settings
 from drumbeat.demo.node import Setting
-from drumbeat.demo.record import Record
 from drumbeat.engine.runtime import SystemClock, SystemRuntime
+from drumbeat.model.events import (
+    AttemptSuperseded,
+    JobSettled,
+    LeadershipGained,
+    LeadershipLost,
+    NodeStarted,
+    NodeStopped,
+)
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
 
+ROOT = Path(__file__).parents[1]
 SAY_EVERY = 0.005
 BELIEFS = ".beliefs"
 """How the names of the files end that nodes write their beliefs to."""
+BLOCK = "block"
+"""The task that holds an event loop up."""
+LONG_EVERY = 5
+LONG = 0.5
+"""Seconds that every so many jobs take: a node that is harmed should have some at hand."""
+
+clock = SystemClock()
 
 
 @dataclass(frozen=True, slots=True)
 class Peculiar:
     """What is special about one node of a fleet."""
 
+    store: str | None = None
+    """Its own way to the store; None: as all others."""
     coordinator: str | None = None
     """Its own way to the coordinator; None: as all others."""
     jump: float = 0.0
@@ -58,6 +77,7 @@ def make_app(
         "retry_interval": setting.ttl / 5,
         "heartbeat_every": setting.ttl / 5,
         "node_lifetime": setting.ttl,
+        "queues": ("default", label),
         "grace": 5.0,
     }
     app = Drumbeat(
@@ -67,23 +87,64 @@ def make_app(
         environment={},
         **settings,
     )
-    record = Record(setting.folder)
+    journal = Journal(setting.folder, label)
+    _note_events(app, journal)
     for number in range(setting.schedules):
-        _declare_beat(app, record, f"beat-{number}")
+        _declare_beat(app, journal, f"beat-{number}")
 
-    @app.task(retry=Retry.linear(max_retries=10, delay=0.1))
-    async def work(number: int) -> None:
-        record.write(f"job-{number}")
+    @app.task(retry=Retry.linear(max_retries=50, delay=0.1))
+    async def work(ctx: Context, number: int) -> None:
+        _note_run(journal, ctx, f"job-{number}")
+        if number % LONG_EVERY == 0:
+            await clock.sleep(LONG)
+
+    @app.task(name=BLOCK, retry=Retry.never())
+    async def block(ctx: Context, seconds: float) -> None:
+        _note_run(journal, ctx, BLOCK)
+        Event().wait(seconds)  # what a handler must not do
 
     return app, work
 
 
-def _declare_beat(app: Drumbeat, record: Record, name: str) -> None:
-    retry = Retry.linear(max_retries=10, delay=0.1)
+def _declare_beat(app: Drumbeat, journal: Journal, name: str) -> None:
+    retry = Retry.linear(max_retries=50, delay=0.1)
 
     @app.scheduled(every(seconds=1), name=name, misfire="all", overlap="allow", retry=retry)
     async def beat(ctx: Context) -> None:
-        record.write(name, ctx.tick_at)
+        _note_run(journal, ctx, name)
+
+
+def _note_run(journal: Journal, ctx: Context, what: str) -> None:
+    tick = None if ctx.tick_at is None else ctx.tick_at.isoformat()
+    hold = ctx.attempt.hold
+    journal.write("ran", what=what, tick_at=tick, job=hold.job_id, fence=hold.fence)
+
+
+def _note_events(app: Drumbeat, journal: Journal) -> None:
+    @app.on(NodeStarted)
+    def started(_: NodeStarted) -> None:
+        journal.write("started")
+
+    @app.on(NodeStopped)
+    def stopped(_: NodeStopped) -> None:
+        journal.write("stopped")
+
+    @app.on(LeadershipGained)
+    def gained(event: LeadershipGained) -> None:
+        journal.write("gained", epoch=event.epoch, identity=event.node)
+
+    @app.on(LeadershipLost)
+    def lost(event: LeadershipLost) -> None:
+        journal.write("lost", epoch=event.epoch, reason=event.reason, graceful=event.graceful)
+
+    @app.on(JobSettled)
+    def settled(event: JobSettled) -> None:
+        hold = event.settlement.hold
+        journal.write("accepted", job=hold.job_id, fence=hold.fence, status=event.status)
+
+    @app.on(AttemptSuperseded)
+    def superseded(event: AttemptSuperseded) -> None:
+        journal.write("refused", job=event.hold.job_id, fence=event.hold.fence)
 
 
 class JumpingClock(SystemClock):
@@ -93,6 +154,7 @@ class JumpingClock(SystemClock):
         self.skew = timedelta()
 
     def now(self) -> datetime:
+        """The wall clock, off by as much as it has jumped."""
         return super().now() + self.skew
 
 
@@ -109,7 +171,7 @@ def say_beliefs(app: Drumbeat, path: Path) -> None:
 
     A killed process leaves whole lines behind, or none: each is one write.
     """
-    clock, never = SystemClock(), Event()
+    never = Event()
     with path.open("ab", buffering=0) as file:
         while not never.wait(SAY_EVERY):
             before = clock.elapsed()
@@ -119,9 +181,10 @@ def say_beliefs(app: Drumbeat, path: Path) -> None:
 
 
 def command(setting: Setting, label: str, peculiar: Peculiar) -> list[str]:
-    """The command that runs a node with `main`."""
+    """The command that runs a node with `main`, from the root of the repository."""
     given = {**asdict(setting), "folder": str(setting.folder)}
-    return [sys.executable, __file__, json.dumps([given, label, asdict(peculiar)])]
+    words = json.dumps([given, label, asdict(peculiar)])
+    return [sys.executable, "-m", "chaos.node", words]
 
 
 def main() -> None:
@@ -132,7 +195,8 @@ def main() -> None:
     peculiar = Peculiar(**special)
     logging.getLogger("drumbeat").setLevel(logging.CRITICAL)  # bad days are expected here
     machine = Jumping()
-    app, _ = make_app(setting, label, Place(None, peculiar.coordinator, machine))
+    place = Place(peculiar.store, peculiar.coordinator, machine)
+    app, _ = make_app(setting, label, place)
 
     def jump(*_: object) -> None:
         machine.jumping.skew += timedelta(seconds=peculiar.jump)

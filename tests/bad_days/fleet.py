@@ -17,9 +17,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
+from chaos.beliefs import clashes, terms_in
+from chaos.gathering import runs_in
+from chaos.node import ROOT, Peculiar, Place, command, make_app
 from drumbeat import Drumbeat
 from drumbeat.demo.node import Setting
-from drumbeat.demo.record import Record
 from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.ids import JobId, label_of
@@ -30,9 +32,6 @@ from drumbeat.model.page import PageRequest
 from drumbeat.model.plan import Outcome, TickRecord
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
-
-from .beliefs import beliefs_in, doubled
-from .node import Peculiar, Place, command, make_app
 
 TTL = 2.0
 FAILOVER = TTL + 3
@@ -73,7 +72,7 @@ class Fleet:
         self._harmed = False
 
     def start(self, label: str, peculiar: Peculiar = ORDINARY) -> None:
-        self._nodes[label] = subprocess.Popen(command(self.setting, label, peculiar))
+        self._nodes[label] = subprocess.Popen(command(self.setting, label, peculiar), cwd=ROOT)
 
     def kill(self, label: str) -> None:
         self._harmed = True
@@ -174,9 +173,8 @@ class Fleet:
 
     async def ran(self, more: int) -> None:
         """Return when so many more handlers have run."""
-        record = Record(self.setting.folder)
-        wanted = len(record.read()) + more
-        await until(lambda: len(record.read()) >= wanted)
+        wanted = len(runs_in(self.setting.folder)) + more
+        await until(lambda: len(runs_in(self.setting.folder)) >= wanted)
 
     async def settle(self) -> None:
         """Let everything come to its end, and compare the accounts."""
@@ -188,7 +186,10 @@ class Fleet:
             await self._compare_ticks(name, [tick for tick in ticks if tick.tick_at <= end], end)
             fired += sum(tick.outcome is Outcome.FIRED for tick in ticks)
         await self._compare_jobs(fired)
-        assert doubled(beliefs_in(self.setting.folder)) == [], "two nodes would have acted at once"
+        terms = terms_in(self.setting.folder)
+        assert list(clashes(terms)) == [], "two nodes would have acted at once"
+        epochs = [term.epoch for term in terms]
+        assert epochs == sorted(set(epochs)), "each term has a higher epoch than those before"
 
     async def ticks(self, name: str = BEATS[0]) -> list[TickRecord]:
         page = await answered(lambda: self.client.schedules.ticks(name, PageRequest(size=1000)))
@@ -213,14 +214,14 @@ class Fleet:
         assert all(tick.recorded_at >= tick.tick_at for tick in ticks), "none is fired early"
         epochs = [tick.epoch or 0 for tick in ticks]
         assert epochs == sorted(epochs), "no leader writes after its term"
-        record = Record(self.setting.folder).read()
-        runs = Counter(entry.tick_at for entry in record if entry.what == name)
+        record = runs_in(self.setting.folder)
+        runs = Counter(run.tick_at for run in record if run.what == name)
         assert runs.keys() >= set(fired), "the job of every tick was run"
         if not self._harmed:
             assert set(runs.values()) == {1}, "no node died, so no job was run twice"
 
     async def _compare_jobs(self, ticks: int) -> None:
-        ran = {entry.what for entry in Record(self.setting.folder).read()}
+        ran = {run.what for run in runs_in(self.setting.folder)}
         numbers = {int(what.removeprefix("job-")) for what in ran if what.startswith("job-")}
         promised = self.submissions.acknowledged
         assert promised.keys() <= numbers, "every acknowledged job was run"

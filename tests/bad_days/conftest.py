@@ -1,7 +1,13 @@
-"""Which bad days are left out of a run, and that the end of the run says so."""
+"""Which bad days are left out of a run; the end of it says so, and prints the chaos table."""
 
 import pytest
+from rich.console import Console
 
+from chaos.figures import Figures
+from chaos.table import table
+
+chaos_table = pytest.StashKey[list[Figures]]()
+"""The figures of the days that were played."""
 left_out = pytest.StashKey[int]()
 
 
@@ -22,7 +28,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Say loudly what was left out."""
+    """Print what came of the days that were played, and say loudly what was left out."""
+    if figures := config.stash.get(chaos_table, None):
+        terminalreporter.write_sep("-", "chaos")
+        console = Console(width=110, highlight=False)
+        with console.capture() as shown:
+            console.print(table(figures))
+        terminalreporter.write_line(shown.get())
     if count := config.stash.get(left_out, 0):
         line = f"NOT RUN: {count} more bad days of coordinators and stores; `make chaos` runs them."
         terminalreporter.write_line(line, red=True, bold=True)

@@ -1,0 +1,37 @@
+"""Beliefs: when which node took itself for the leader, by its own `may_act()`.
+
+All nodes are on one machine and read one clock, so that their words can be compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+from chaos.history import Term
+from chaos.node import BELIEFS
+
+
+def terms_in(folder: Path) -> list[Term]:
+    """All terms that nodes believed in, the oldest first, in elapsed time.
+
+    A term that is over does not come back, so between two looks that found it the node would have
+    acted.
+    """
+    terms: dict[tuple[str, int], Term] = {}
+    for path in sorted(folder.glob(f"*{BELIEFS}")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            before, after, epoch = line.split()
+            term = Term(path.name.removesuffix(BELIEFS), int(epoch), float(after), float(after))
+            known = terms.setdefault((term.node, term.epoch), term)
+            terms[term.node, term.epoch] = replace(known, until=max(known.until, float(before)))
+    return sorted(terms.values(), key=lambda term: term.since)
+
+
+def clashes(terms: Iterable[Term]) -> Iterator[tuple[Term, Term]]:
+    """Every two terms in which two nodes would have acted at one time."""
+    for one, other in combinations(sorted(terms, key=lambda term: term.since), 2):
+        if one.since < other.until and other.since < one.until:
+            yield one, other

@@ -1,0 +1,97 @@
+"""A small disk, which can be filled up: a file system in memory, for the file of a store.
+
+To mount one takes the rights of root. Without them there is a plain folder, and processes are held
+to the size that the file has: their writes beyond it fail, which SQLite reports in another way.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from servers.reaper import reaper
+
+MEGABYTE = 2**20
+LARGE_ENOUGH = 96 * MEGABYTE
+FILLING = "filling"
+
+
+class SmallDisk:
+    """A folder on a disk of its own, where that can be had."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="drumbeat-disk-"))
+        reaper.watch_folder(self.folder)
+        size = f"size={LARGE_ENOUGH}"
+        words = ["mount", "-t", "tmpfs", "-o", size, "tmpfs", str(self.folder)]
+        self.mounted = os.geteuid() == 0 and _succeeds(words)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.mounted:
+            _succeeds(["umount", "--lazy", str(self.folder)])
+        with suppress(OSError):
+            self.folder.rmdir()
+        reaper.forget_folder(self.folder)
+
+    @property
+    def path(self) -> Path:
+        """The file of the store."""
+        return self.folder / "fleet.db"
+
+    def fill(self, processes: Iterable[int]) -> None:
+        """Leave no room; where the disk is not our own, none for these processes."""
+        if self.mounted:
+            _fill(self.folder / FILLING)
+            return
+        written = [path.stat().st_size for path in self.folder.glob(f"{self.path.name}*")]
+        for pid in processes:
+            _limit(pid, max(written, default=0))
+
+    def free(self, processes: Iterable[int]) -> None:
+        """Give the room back."""
+        if self.mounted:
+            (self.folder / FILLING).unlink(missing_ok=True)
+            return
+        for pid in processes:
+            _limit(pid, resource.RLIM_INFINITY)
+
+
+def _fill(path: Path) -> None:
+    chunk = bytes(MEGABYTE)
+    with path.open("wb", buffering=0) as file:
+        while chunk:
+            try:
+                file.write(chunk)
+            except OSError as error:
+                if error.errno != errno.ENOSPC:
+                    raise
+                chunk = chunk[: len(chunk) // 2]
+
+
+def _limit(pid: int, size: int) -> None:
+    with suppress(ProcessLookupError):
+        _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, hard))
+
+
+def _succeeds(words: list[str]) -> bool:
+    try:
+        return subprocess.run(words, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False

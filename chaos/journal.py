@@ -1,0 +1,60 @@
+"""The journal: what nodes saw and did, written by themselves and outside of Drumbeat.
+
+One file for each process, one line for each thing, each written by a single append: a killed
+process leaves whole lines or none. Instants are the machine's elapsed time, which no skewed wall
+clock touches, so that the words of all processes can be compared.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from drumbeat.engine.runtime import SystemClock
+
+SUFFIX = ".journal"
+
+_clock = SystemClock()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line: who, when, what, and the rest."""
+
+    node: str
+    at: float
+    kind: str
+    facts: dict[str, Any]
+
+
+class Journal:
+    """The file that one process writes."""
+
+    def __init__(self, folder: Path, label: str) -> None:
+        self._path = folder / f"{label}.{os.getpid()}{SUFFIX}"
+        self._file: int | None = None
+
+    def write(self, kind: str, **facts: object) -> None:
+        """Note one thing, durably for everything but a crash of the machine."""
+        if self._file is None:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            self._file = os.open(self._path, flags, 0o600)
+        line = json.dumps([round(_clock.elapsed(), 6), kind, facts], separators=(",", ":"))
+        os.write(self._file, line.encode() + b"\n")
+
+
+def read_journals(folder: Path) -> list[Entry]:
+    """Everything that all processes noted, in the order of time."""
+    return sorted(_entries(folder), key=lambda entry: entry.at)
+
+
+def _entries(folder: Path) -> Iterator[Entry]:
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        label = path.name.split(".")[0]
+        for line in path.read_text(encoding="utf-8").splitlines():
+            at, kind, facts = json.loads(line)
+            yield Entry(label, at, kind, facts)

@@ -1,0 +1,156 @@
+"""The tools of chaos: a disk that is full, a clock that is wrong, a page that can be read."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from chaos import disk
+from chaos.__main__ import main
+from chaos.disk import SmallDisk
+from chaos.figures import figures_of, percentile
+from chaos.journal import Journal, read_journals
+from chaos.page import page
+from chaos.picture import Picture
+from chaos.wrong_clock import environment, find_library, set_clock
+
+from .test_checks import BROKEN, good_day
+
+
+def refuse(words: list[str]) -> bool:
+    """As it is for those who are not root."""
+    return False
+
+
+class TestDisk:
+    @pytest.fixture(params=["mounted", "limited"])
+    def small_disk(
+        self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    ) -> Iterator[SmallDisk]:
+        if request.param == "limited":
+            monkeypatch.setattr(disk, "_succeeds", refuse)
+        with SmallDisk() as made:
+            if request.param == "mounted" and not made.mounted:
+                pytest.skip("only root can mount a disk")
+            yield made
+            for path in made.folder.iterdir():
+                path.unlink()
+
+    def test_nothing_can_be_written_while_it_is_full(self, small_disk: SmallDisk) -> None:
+        with closing(sqlite3.connect(small_disk.path, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("CREATE TABLE things (thing BLOB)")
+            small_disk.fill([os.getpid()])
+            try:
+                with pytest.raises(sqlite3.OperationalError, match=r"full|I/O"):
+                    connection.execute("INSERT INTO things VALUES (zeroblob(1000000))")
+            finally:
+                small_disk.free([os.getpid()])
+            connection.execute("INSERT INTO things VALUES (zeroblob(1000000))")
+            (count,) = connection.execute("SELECT count(*) FROM things").fetchone()
+            assert count == 1
+
+    def test_it_is_gone_afterwards(self) -> None:
+        with SmallDisk() as made:
+            folder = made.folder
+        assert not folder.exists()
+
+
+LOOK = "import time; print(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME))"
+
+
+@pytest.mark.parametrize("offset", [1.0, -1.0, 3600.0, -3600.0])
+def test_a_wrong_clock_is_wrong_by_so_much_and_elapsed_time_is_right(
+    tmp_path: Path, offset: float
+) -> None:
+    library = find_library()
+    if library is None:
+        pytest.skip("libfaketime is not installed")
+    clock = tmp_path / "node.clock"
+    set_clock(clock, offset)
+    looked = [
+        subprocess.run(
+            [sys.executable, "-c", LOOK],
+            env={**os.environ, **more},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for more in ({}, environment(library, clock))
+    ]
+    (right, elapsed), (wrong, elapsed_then) = (map(float, each.split()) for each in looked)
+    assert wrong - right == pytest.approx(offset, abs=0.9)
+    assert 0 < elapsed_then - elapsed < 5
+
+
+def test_a_journal_keeps_what_each_process_wrote(tmp_path: Path) -> None:
+    one, two = Journal(tmp_path, "one"), Journal(tmp_path, "two")
+    one.write("ran", what="beat")
+    two.write("gained", epoch=3)
+    assert [(each.node, each.kind, each.facts) for each in read_journals(tmp_path)] == [
+        ("one", "ran", {"what": "beat"}),
+        ("two", "gained", {"epoch": 3}),
+    ]
+
+
+class TestPage:
+    def test_the_picture_is_well_formed_and_shows_every_tick_term_and_fault(self) -> None:
+        svg = ET.fromstring(Picture(good_day()).draw())
+        titles = [title.text or "" for title in svg.iter("title")]
+        assert sum("fired" in title for title in titles) == 6
+        assert sum("led from" in title for title in titles) == 4  # in its own lane and above
+        assert any(title.startswith("kill of node-1") for title in titles)
+        assert any("nobody led for 1.30 s" in title for title in titles)
+
+    @pytest.mark.parametrize(("check", "name", "harm"), BROKEN)
+    def test_what_went_wrong_is_said(
+        self, check: str, name: str, harm: Callable[..., object]
+    ) -> None:
+        day = harm(good_day())
+        assert isinstance(day, type(good_day()))
+        written = page([(day, figures_of(day))])
+        assert check in written
+        assert "holds</em>" not in written
+
+    def test_names_are_text_and_never_markup(self) -> None:
+        day = replace(good_day(), pair="<script>alert(1)</script>")
+        written = page([(day, figures_of(day))])
+        assert "<script" not in written
+
+    def test_it_needs_nothing_from_elsewhere(self) -> None:
+        written = page([(good_day(), figures_of(good_day()))])
+        assert re.findall(r"(?:src|href)=|url\(|@import", written) == []
+
+
+class TestFigures:
+    def test_a_good_day_in_numbers(self) -> None:
+        figures = figures_of(good_day())
+        assert (figures.ticks_due, figures.ticks_fired, figures.ticks_lost) == (6, 6, 0)
+        assert (figures.jobs_submitted, figures.jobs_unsure, figures.jobs_lost) == (2, 2, 0)
+        assert figures.failover_slowest == pytest.approx(1.3)
+        assert figures.failover_bound == 5.0
+
+    def test_the_last_percentile_of_a_few_is_the_slowest(self) -> None:
+        assert percentile([], 0.5) is None
+        assert percentile([1.0, 2.0, 3.0], 0.5) == 2.0
+        assert percentile([1.0, 2.0, 3.0], 0.99) == 3.0
+
+
+@pytest.mark.parametrize("words", [["--pairs", "mongo"], ["--nodes", "1"], ["--minutes", "0"]])
+def test_what_cannot_be_played_is_refused_in_words(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    assert re.search(r"unknown pair 'mongo'|at least 2 nodes", capsys.readouterr().err)
