@@ -48,20 +48,10 @@ def failovers(history: History) -> list[Failover]:
         Failover(
             before,
             after,
-            _could_begin(before.until, after.since, [*hindrances, *_blocked(history, after.node)]),
+            _could_begin(before.until, after.since, hindrances),
         )
         for before, after in pairwise(ordered)
     ]
-
-
-def _blocked(history: History, node: str) -> Iterator[tuple[float, float]]:
-    """When the event loop of the next leader was held up.
-
-    It may have had the lease all the while: leases are renewed in a thread of their own.
-    """
-    for fault in history.faults:
-        if fault.kind is Kind.BLOCK and fault.target == node:
-            yield fault.since, fault.until
 
 
 def _could_begin(vacant: float, led: float, hindrances: Sequence[tuple[float, float]]) -> float:

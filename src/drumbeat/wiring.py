@@ -206,7 +206,9 @@ def _elector(plant: Plant, node_id: NodeId) -> Elector:
     asks_every = plant.backends.asks_every
     if asks_every is not None:  # a bare yes or no has to be asked for again and again
         timings = replace(timings, renew_every=min(timings.renew_every, asks_every))
-    candidacy = Candidacy(SCHEDULER, node_id, timings, retry_every)
+    candidacy = Candidacy(
+        SCHEDULER, node_id, timings, retry_every, fenced=not plant.backends.in_process
+    )
     return Elector(candidacy, plant.backends.connect, plant.runtime, plant.bus)
 
 

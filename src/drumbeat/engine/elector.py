@@ -1,7 +1,8 @@
 """The elector: campaigns for a lease and keeps it.
 
 It runs isolated, with a connection of its own, so that user code which blocks the event loop
-cannot starve the renewal. It never decides anything by itself: `rules.leading` is the protocol,
+for a while cannot starve the renewal; a loop that is blocked for longer than a TTL leads nobody,
+and the term is given up. It never decides anything by itself: `rules.leading` is the protocol,
 and this is the loop that asks the coordinator and hands the answers to it.
 
 What it publishes is one immutable state, replaced in a single assignment, so that any thread can
@@ -23,6 +24,7 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from drumbeat.engine.bus import Bus
+from drumbeat.engine.home import Home
 from drumbeat.engine.patience import within
 from drumbeat.engine.reach import Reach
 from drumbeat.engine.signal import Signal
@@ -40,6 +42,7 @@ T = TypeVar("T")
 STOPPING = "stopping"
 RESIGNED = "resigned"
 WITHDRAWN = "withdrawn"
+BLOCKED = "the event loop of this node is blocked"
 OWN_WILL = frozenset({STOPPING, RESIGNED, WITHDRAWN})
 """The reasons of a leader that could have gone on."""
 
@@ -53,6 +56,10 @@ class Candidacy:
     timings: LeaseTimings
     retry_every: float
     """Seconds between two tries of a follower, when no hint of a vacancy comes."""
+    fenced: bool = False
+    """Whether a store refuses what an earlier leader still writes. Then a node whose event loop is
+    blocked for longer than a TTL gives its term up; else whatever blocks it may rely on the term.
+    """
 
 
 class Elector:
@@ -72,6 +79,7 @@ class Elector:
         self._clock = runtime.clock
         self._wake = Signal(self._clock)
         self._reach = Reach(candidacy.election, self._clock)
+        self._home = Home(self._clock)
         self._isolated: Isolated | None = None
         self._state: Following | Leading = Following(self._clock.elapsed())
         self._unwanted = (0, "")
@@ -180,6 +188,9 @@ class Elector:
             await self._wake.wait()
             return
         timings = self.candidacy.timings
+        if self._blocked_for(timings.renew_every, isolated):  # it could not lead
+            await self._wake.wait(self._pause())
+            return
         sent_at = self._clock.elapsed()
         lease = await self._ask(
             leases.acquire(
@@ -198,6 +209,8 @@ class Elector:
     async def _reign(self, state: Leading, leases: Leases, isolated: Isolated) -> None:
         await self._wake.wait(max(0.0, state.renew_at - self._clock.elapsed()))
         unwanted, reason = self._unwanted
+        if self._blocked_for(self.candidacy.timings.ttl, isolated):
+            unwanted, reason = state.lease.token, BLOCKED
         if unwanted == state.lease.token:
             await self._step_down(state, leases, isolated, reason)
             await self._rest(self.candidacy.retry_every + self._pause())
@@ -270,6 +283,9 @@ class Elector:
                 if self.outage is None:  # else it was told already
                     self._emit(CoordinatorFailed(self.candidacy.election, error), isolated)
             await self._clock.sleep(self.candidacy.retry_every)
+
+    def _blocked_for(self, seconds: float, isolated: Isolated) -> bool:
+        return self.candidacy.fenced and self._home.silent_for(isolated) > seconds
 
     def _enter(self, state: Leading, isolated: Isolated) -> None:
         self._state = state
