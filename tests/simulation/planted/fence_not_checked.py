@@ -11,7 +11,7 @@ from drumbeat.model.lease import Epoch
 from drumbeat.stores.memory.fence import MemoryFence
 
 CAUGHT_BY = {"S5", "S6"}
-FOUND_AT = 3
+FOUND_AT = 5
 
 
 def leader_of(self: MemoryFence, epoch: Epoch) -> NodeId:

@@ -13,7 +13,7 @@ from drumbeat.model.plan import Plan
 from drumbeat.model.schedule import DueSchedule
 
 CAUGHT_BY = {"S2"}
-FOUND_AT = 1
+FOUND_AT = 2
 TOO_MANY = 4
 
 plan = Ticker._plan

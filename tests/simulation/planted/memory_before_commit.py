@@ -14,7 +14,7 @@ from drumbeat.model.plan import Plan
 from drumbeat.model.schedule import DueSchedule
 
 CAUGHT_BY = {"S2"}
-FOUND_AT = 3
+FOUND_AT = 10
 
 MEMORIES: WeakKeyDictionary[Ticker, dict[str, datetime]] = WeakKeyDictionary()
 

@@ -10,7 +10,7 @@ from drumbeat.coordinators.memory import MemoryLeases
 from drumbeat.model.lease import Lease
 
 CAUGHT_BY = {"S8", "S18"}
-FOUND_AT = 32
+FOUND_AT = 1
 
 
 async def release(self: MemoryLeases, lease: Lease) -> bool:

@@ -10,7 +10,7 @@ from drumbeat.coordinators.memory import MemoryLeases
 from drumbeat.model.lease import Lease
 
 CAUGHT_BY = {"S8", "S18"}
-FOUND_AT = 62
+FOUND_AT = 72
 
 
 async def renew(self: MemoryLeases, lease: Lease) -> Lease | None:

@@ -11,7 +11,7 @@ from drumbeat.engine.task import Place
 from drumbeat.model.ending import Ending
 
 CAUGHT_BY = {"S14"}
-FOUND_AT = 65
+FOUND_AT = 31
 
 interrupt = Run.interrupt
 
