@@ -12,9 +12,10 @@ help: ## say what there is to make
 demo: ## watch a fleet of processes lose its leader and no tick; it ends by itself
 	$(RUN) drumbeat demo
 
+TESTERS ?= 4
 test: ## run the tests, on real servers: what is missing of them is installed first
 	$(RUN) python -m servers install || test -z "$$CI"
-	$(RUN) pytest
+	$(RUN) pytest -n $(TESTERS) --dist worksteal
 
 SEEDS ?= 500
 PROCESSES ?= $(shell nproc 2>/dev/null || echo 2)
