@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from drumbeat.app import Drumbeat
+    from drumbeat.client.client import Client
+    from drumbeat.client.sync import SyncClient
     from drumbeat.electors import Elector, LeaderElection
     from drumbeat.engine.bounded import bounded
     from drumbeat.engine.context import Context
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
         Cancel,
         Conflict,
         DrumbeatError,
+        Forbidden,
         InvalidCron,
         InvalidInput,
         JobFailed,
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
         NotFound,
         NotRunning,
         Snooze,
+        Unauthorised,
         Unavailable,
         WaitTimeout,
     )
@@ -46,11 +50,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Calendar",
     "Cancel",
+    "Client",
     "Conflict",
     "Context",
     "Drumbeat",
     "DrumbeatError",
     "Elector",
+    "Forbidden",
     "InvalidCron",
     "InvalidInput",
     "Job",
@@ -68,8 +74,10 @@ __all__ = [
     "ScheduledTask",
     "Snooze",
     "Status",
+    "SyncClient",
     "Task",
     "Trigger",
+    "Unauthorised",
     "Unavailable",
     "WaitTimeout",
     "any_of",
@@ -86,6 +94,8 @@ __all__ = [
 # A name is looked up when it is first asked for: `drumbeat --help` need not wait for the engine.
 _HOMES = {
     "app": ("Drumbeat",),
+    "client.client": ("Client",),
+    "client.sync": ("SyncClient",),
     "electors": ("Elector", "LeaderElection"),
     "engine.bounded": ("bounded",),
     "engine.context": ("Context",),

@@ -5,14 +5,20 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import threading
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from datetime import UTC, timedelta
+from pathlib import Path
 from typing import Any, TypeVar
 
 from click.testing import CliRunner
 
 from drumbeat import Drumbeat, Retry, cron
+from drumbeat.api.application import Api
+from drumbeat.api.gate import Gate
+from drumbeat.api.server import Server
+from drumbeat.api.table import TABLE
 from drumbeat.cli.main import command
 from drumbeat.cli.output import Output
 from drumbeat.cli.session import Session
@@ -23,6 +29,7 @@ from drumbeat.testing import FakeClock, FakeRuntime, drain, inside, tick
 
 T = TypeVar("T")
 
+ITS_TOKEN = "drum_the-token-of-this-terminal"
 TRACEBACK = re.compile(r"Traceback")
 
 
@@ -44,13 +51,18 @@ class Terminal:
 
     def __init__(self, clock: FakeClock) -> None:
         self.clock = clock
-        self.app = Drumbeat("memory://", runtime=FakeRuntime(clock), environment={})
+        self.app = Drumbeat(
+            "memory://", runtime=FakeRuntime(clock), environment={}, api_token=ITS_TOKEN
+        )
         declare(self.app)
 
     def __call__(self, *arguments: str, columns: int = 120) -> Answer:
         output = Output(zone=UTC, clock=self.clock.now)
         session = Session(output=output, make=lambda _: self.app)
         return run(*arguments, session=session, columns=columns)
+
+    def close(self) -> None:
+        """Nothing is left to close."""
 
     def drain(self) -> None:
         self.do(drain(self.app))
@@ -82,6 +94,40 @@ class Terminal:
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(work)
+
+
+class RemoteTerminal(Terminal):
+    """The same over the same app, which a server in a thread of its own stands before."""
+
+    def __init__(self, clock: FakeClock, folder: Path) -> None:
+        super().__init__(clock)
+        self._token = folder / "token"
+        self._token.write_text(f"{ITS_TOKEN}\n", encoding="utf-8")
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._server = self._there(self._start())
+        self.url = f"http://{self._server.address}"
+
+    def __call__(self, *arguments: str, columns: int = 120) -> Answer:
+        output = Output(zone=UTC, clock=self.clock.now)
+        session = Session(output=output, server=self.url, token_file=str(self._token))
+        return run(*arguments, session=session, columns=columns)
+
+    def close(self) -> None:
+        self._there(self._server.stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _start(self) -> Server:
+        desk = inside.desk(self.app)
+        server = Server(Api(desk, Gate(desk, local=True), TABLE), "127.0.0.1:0")
+        await server.start()
+        return server
+
+    def _there(self, work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
 
 
 def declare(app: Drumbeat) -> None:

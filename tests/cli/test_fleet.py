@@ -80,9 +80,9 @@ def test_an_unknown_node_is_one_sentence_and_exit_code_3(terminal: Terminal) -> 
     )
 
 
-def test_a_healthy_fleet_passes_every_check(terminal: Terminal) -> None:
-    terminal.start_a_node()
-    answer = terminal("doctor", "-o", "json")
+def test_a_healthy_fleet_passes_every_check(at_the_store: Terminal) -> None:
+    at_the_store.start_a_node()
+    answer = at_the_store("doctor", "-o", "json")
     assert answer.code == 0, answer.out
     checks = {check["check"]: check for check in answer.data}
     assert set(checks) == {

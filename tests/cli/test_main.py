@@ -109,13 +109,13 @@ def test_each_kind_of_error_has_its_exit_code(error: BaseException, code: Exit) 
 
 
 def test_an_error_nobody_thought_of_is_one_sentence_without_a_traceback(
-    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+    at_the_store: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> object:
         raise ZeroDivisionError("of postgresql://anna:hunter2@db")
 
-    monkeypatch.setattr(terminal.app.jobs.__class__, "counts", broken)
-    answer = terminal("queue")
+    monkeypatch.setattr(at_the_store.app.jobs.__class__, "counts", broken)
+    answer = at_the_store("queue")
     assert answer.code == 1
     assert answer.err == (
         "Error: this should not have happened: ZeroDivisionError: of "
@@ -123,12 +123,14 @@ def test_an_error_nobody_thought_of_is_one_sentence_without_a_traceback(
     )
 
 
-def test_an_interruption_ends_with_130(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_ends_with_130(
+    at_the_store: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def interrupted(*_: object) -> object:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(terminal.app.jobs.__class__, "counts", interrupted)
-    answer = terminal("queue")
+    monkeypatch.setattr(at_the_store.app.jobs.__class__, "counts", interrupted)
+    answer = at_the_store("queue")
     assert (answer.code, answer.err.strip()) == (130, "Interrupted.")
 
 

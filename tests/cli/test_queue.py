@@ -51,11 +51,11 @@ def test_a_queue_that_is_not_paused_cannot_be_resumed(terminal: Terminal) -> Non
     assert (answer.code, answer.err) == (4, "Error: the queue 'mail' is not paused\n")
 
 
-def test_pauses_are_in_the_audit_log(terminal: Terminal) -> None:
-    terminal("queue", "pause", "mail", "--reason", "down")
-    terminal("queue", "resume", "mail")
-    terminal("queue", "resume", "mail")
-    again, resumed, paused = audit(terminal)
+def test_pauses_are_in_the_audit_log(at_the_store: Terminal) -> None:
+    at_the_store("queue", "pause", "mail", "--reason", "down")
+    at_the_store("queue", "resume", "mail")
+    at_the_store("queue", "resume", "mail")
+    again, resumed, paused = audit(at_the_store)
     assert (paused.note.action, paused.note.target, paused.note.reason, paused.outcome) == (
         *("queue.pause", "mail", "down"),
         "done",

@@ -75,8 +75,8 @@ def test_the_settings_of_an_app_are_shown(here: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["status", "migrate", "sql"])
-def test_a_store_without_migrations_is_told_as_such(terminal: Terminal, verb: str) -> None:
-    answer = terminal("db", verb)
+def test_a_store_without_migrations_is_told_as_such(at_the_store: Terminal, verb: str) -> None:
+    answer = at_the_store("db", verb)
     assert answer.code == 2
     assert answer.err == "Error: MemoryStore has no migrations: there is nothing to do\n"
 
@@ -107,9 +107,9 @@ class FakeMigrations:
 
 
 @pytest.fixture
-def migrating(terminal: Terminal) -> Terminal:
-    vars(terminal.app.store)["migrations"] = FakeMigrations()
-    return terminal
+def migrating(at_the_store: Terminal) -> Terminal:
+    vars(at_the_store.app.store)["migrations"] = FakeMigrations()
+    return at_the_store
 
 
 def test_migrations_are_shown_printed_and_applied(migrating: Terminal) -> None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import assert_type
 
 from drumbeat import (
+    Client,
     Context,
     Drumbeat,
     Job,
@@ -14,6 +15,7 @@ from drumbeat import (
     ScheduledTask,
     Snooze,
     Status,
+    SyncClient,
     Task,
     bounded,
     cron,
@@ -21,6 +23,7 @@ from drumbeat import (
     every,
 )
 from drumbeat.model.events import JobSettled, LeadershipGained, LeadershipLost
+from drumbeat.model.ids import JobId
 
 app = Drumbeat("memory://", concurrency=5, lease_ttl="10s", queues=("default", "mail"))
 
@@ -117,6 +120,26 @@ async def main() -> None:
     assert_type(app.leadership.epoch, int | None)
     assert_type(await bounded(greet.submit, ["Ada", "Bob"], limit=2), list[Job])
     assert_type(await app.jobs.wait(job.id, timeout=3.0), Job)
+
+
+async def from_elsewhere(client: Client) -> None:
+    job = await client.jobs.submit("greet", ["Ada"], priority=9, delay="1h", tags=["vip"])
+    assert_type(job, Job)
+    assert_type(await client.jobs.wait(job.id, 3.0), Job)
+    assert_type([each.id async for each in client.jobs.all()], list[JobId])
+    await client.schedules.put("nightly", cron("0 2 * * *"), "greet", misfire="all", window="2h")
+    assert_type((await client.health()).status, str)
+    async for event in client.events(["job"]):
+        assert_type(event.kind, str)
+
+
+def from_a_script() -> None:
+    with SyncClient("http://127.0.0.1:8080", "drum_x", timeout=5) as client:
+        job = client.jobs.submit("greet", kwargs={"name": "Ada"}, dedupe_key="k")
+        assert_type(job, Job)
+        assert_type(client.jobs.list().items, tuple[Job, ...])
+        assert_type([each.status for each in client.jobs.all()], list[Status])
+        client.queues.pause("mail", reason="too much")
 
 
 def takes_any_task_of_numbers(task: Task[[int, int], int]) -> None: ...

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from drumbeat import Context, Drumbeat, Job, Retry, ScheduledTask, cron, every
+from drumbeat import (
+    Client,
+    Context,
+    Drumbeat,
+    Job,
+    Retry,
+    ScheduledTask,
+    SyncClient,
+    cron,
+    every,
+)
 from drumbeat.model.events import LeadershipGained
 
 app = Drumbeat("memory://", concurrency=5)
@@ -76,3 +86,12 @@ async def main(ctx: Context, job: Job) -> None:
     add(number, len(text))
     Retry.linear("three")  # wrong
     ctx.attempt_number.bit_length()  # wrong
+
+
+async def from_elsewhere(client: Client, script: SyncClient) -> None:
+    await client.jobs.submit(7)  # wrong
+    await client.jobs.submit("greet", prioritty=9)  # wrong
+    await client.schedules.put("nightly", 60, "greet")  # wrong
+    script.jobs.submit("greet", priority="high")  # wrong
+    number: int = script.jobs.get(1)  # wrong
+    script.queues.pause(number, 1)  # wrong

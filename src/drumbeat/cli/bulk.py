@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from drumbeat.app import Drumbeat
+from drumbeat.cli.asked import Asked
 from drumbeat.cli.exits import Problem
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import operation_shape
@@ -88,7 +88,7 @@ def _bulk(session: Session, given: dict[str, Any]) -> Bulk:
 def change_many(session: Session, kind: Kind, bulk: Bulk, reason: str = "") -> None:
     """Have the leader change many jobs, and tell how it goes on."""
 
-    async def ask(app: Drumbeat) -> Operation:
+    async def ask(app: Asked) -> Operation:
         begin = app.operations.retry if kind is Kind.RETRY else app.operations.cancel_jobs
         operation = await begin(
             bulk.wanted, reason, everything=bulk.everything, dry_run=bulk.dry_run

@@ -8,15 +8,13 @@ import sys
 from dataclasses import dataclass
 from datetime import timedelta
 
-from drumbeat.app import Drumbeat
-from drumbeat.cli.migrations import Migrating, waits
+from drumbeat.cli.asked import Asked
 from drumbeat.cli.output import Output
 from drumbeat.cli.pages import first
 from drumbeat.config import Sources, Survey
 from drumbeat.model.errors import DrumbeatError, Unavailable
 from drumbeat.model.job import Job, JobFilter, Status
 from drumbeat.model.node import NodeRecord, Role
-from drumbeat.model.wording import counted
 from drumbeat.model.zones import zone
 from drumbeat.rules.moments import short
 from drumbeat.version import VERSION
@@ -45,13 +43,11 @@ def machine_checks() -> list[Check]:
     return [_python(), _sqlite(), _zones(), _settings()]
 
 
-async def store_checks(app: Drumbeat, output: Output) -> list[Check]:
+async def store_checks(app: Asked, output: Output) -> list[Check]:
     """Whether the store answers; if it does, what it says of the fleet."""
     try:
-        now = await app.store.now()
-        checks = [Check("store", sound=True, seen=f"{app.settings.shown('store')} answers")]
-        checks += await _schema(app)
-        skew = abs(now - output.now)
+        checks = [*await app.checks()]
+        skew = abs(await app.now() - output.now)
         checks.append(Check("clock", skew < MOST_SKEW, f"{short(skew)} away from the store's"))
         checks += await _fleet(app)
     except DrumbeatError as error:
@@ -84,20 +80,7 @@ def _settings() -> Check:
     return Check("settings", not faults, "; ".join(faults) or "all of them can be read")
 
 
-async def _schema(app: Drumbeat) -> list[Check]:
-    store = app.store
-    if not isinstance(store, Migrating):
-        return []
-    applied = await store.migrations.applied()
-    missing = [
-        step for step in store.migrations.known() if step.version not in applied and not waits(step)
-    ]
-    if missing:
-        return [Check("schema", sound=False, seen=f"{counted(len(missing), 'migration')} missing")]
-    return [Check("schema", sound=True, seen=f"version {max(applied, default=0)}")]
-
-
-async def _fleet(app: Drumbeat) -> list[Check]:
+async def _fleet(app: Asked) -> list[Check]:
     nodes = [record for record in await app.nodes() if record.alive]
     return [
         await _leader(app),
@@ -109,7 +92,7 @@ async def _fleet(app: Drumbeat) -> list[Check]:
     ]
 
 
-async def _leader(app: Drumbeat) -> Check:
+async def _leader(app: Asked) -> Check:
     try:
         lease = await app.leadership.leader()
     except Unavailable as error:
@@ -126,7 +109,7 @@ def _nodes(nodes: list[NodeRecord]) -> Check:
     return Check("nodes", bool(working and scheduling), seen)
 
 
-async def _lost(app: Drumbeat, nodes: list[NodeRecord]) -> Check:
+async def _lost(app: Asked, nodes: list[NodeRecord]) -> Check:
     alive = {record.node.id for record in nodes}
     running = JobFilter(statuses=frozenset({Status.RUNNING}))
     jobs, _ = await first(LOOKED_AT, lambda page: app.jobs.list(running, page))
@@ -134,8 +117,8 @@ async def _lost(app: Drumbeat, nodes: list[NodeRecord]) -> Check:
     return Check("running jobs", not lost, _counted(lost, "held by dead nodes", len(jobs)))
 
 
-async def _waiting(app: Drumbeat) -> Check:
-    now = await app.store.now()
+async def _waiting(app: Asked) -> Check:
+    now = await app.now()
     queued = JobFilter(statuses=frozenset({Status.QUEUED}))
     jobs, _ = await first(LOOKED_AT, lambda page: app.jobs.list(queued, page))
     stuck = [job for job in jobs if now - job.run_at > LONG]
@@ -151,8 +134,8 @@ def _counted(faulty: list[Job], words: str, of: int) -> str:
     return f"{len(faulty)} {words}: {ids}{more}"
 
 
-async def _schedules(app: Drumbeat) -> Check:
-    now = await app.store.now()
+async def _schedules(app: Asked) -> Check:
+    now = await app.now()
     found, _ = await first(LOOKED_AT, app.schedules.list)
     late = [
         stored.name
@@ -164,11 +147,10 @@ async def _schedules(app: Drumbeat) -> Check:
     return Check("schedules", not late, seen)
 
 
-async def _tasks(app: Drumbeat) -> list[Check]:
+async def _tasks(app: Asked) -> list[Check]:
     """Only an app knows which tasks there are; a bare store does not."""
-    if not app.tasks:
+    unknown = await app.unknown_tasks(NAMED)
+    if unknown is None:
         return []
-    queues = tuple(await app.jobs.counts())
-    unknown = await app.store.jobs.unknown_tasks(queues, app.tasks, NAMED)
     seen = f"unknown to this app: {', '.join(unknown)}" if unknown else "all that wait are known"
     return [Check("tasks", not unknown, seen)]

@@ -8,10 +8,15 @@ from typing import Any
 
 import click
 
+from drumbeat.cli.exits import Exit, Problem
 from drumbeat.cli.output import Form
 from drumbeat.cli.session import Session
 
 STORE, NAMESPACE, OUTPUT, APP, DEBUG = "store", "namespace", "output", "app", "debug"
+SERVER, TOKEN_FILE = "server", "token_file"
+GLOBAL = (STORE, NAMESPACE, APP, SERVER, TOKEN_FILE, OUTPUT, DEBUG)
+HERE = frozenset({"demo", "dev", "run", "scheduler", "worker", "api", "db", "bench"})
+"""The commands that work on this machine and on a store, and not on a server."""
 
 
 def global_options(*, hidden: bool) -> list[click.Option]:
@@ -30,6 +35,18 @@ def global_options(*, hidden: bool) -> list[click.Option]:
             ["--app", APP],
             metavar="MODULE:NAME",
             help="The app whose settings and tasks to use.",
+            hidden=hidden,
+        ),
+        click.Option(
+            ["--server", SERVER],
+            metavar="URL",
+            help="Ask this server in place of a store; the token is in DRUMBEAT_TOKEN.",
+            hidden=hidden,
+        ),
+        click.Option(
+            ["--token-file", TOKEN_FILE],
+            metavar="FILE",
+            help="The file that has the token for the server; - is standard input.",
             hidden=hidden,
         ),
         click.Option(
@@ -63,9 +80,11 @@ class _Global(click.Command):
         """Note the global options, then run."""
         session = ctx.ensure_object(Session)
         taken = {parameter.name for parameter in self.params}
-        for name in (STORE, NAMESPACE, APP, OUTPUT, DEBUG):
+        for name in GLOBAL:
             if name not in taken:
                 _take(session, name, ctx.params.pop(name, None))
+        if session.server is not None:
+            _refuse_what_works_here(ctx)
         return super().invoke(ctx)
 
 
@@ -75,12 +94,29 @@ def _take(session: Session, name: str, value: Any) -> None:
     match name:
         case "app":
             session.app_path = value
+        case "server":
+            session.server = value
+        case "token_file":
+            session.token_file = value
         case "output":
             session.output.form = Form(value)
         case "debug":
             session.debug = value
         case _:
             session.settings[name] = value
+
+
+def _refuse_what_works_here(ctx: click.Context) -> None:
+    """Say which commands cannot be asked of a server."""
+    named = ctx
+    while named.parent is not None and named.parent.parent is not None:
+        named = named.parent
+    if named.parent is not None and named.info_name in HERE:
+        raise Problem(
+            f"`drumbeat {named.info_name}` works on this machine and not on a server: "
+            f"leave --server out",
+            Exit.USAGE,
+        )
 
 
 class Command(_Global):

@@ -13,15 +13,13 @@ from pathlib import Path
 import click
 from rich.console import RenderableType
 
-from drumbeat.app import Drumbeat
+from drumbeat.cli.asked import Asked, Definition
 from drumbeat.cli.command import Group
 from drumbeat.cli.crontab_lines import Crontab, Line, read_crontab
 from drumbeat.cli.exits import Exit, Problem
+from drumbeat.cli.schedule_changes import exists
 from drumbeat.cli.session import Session
 from drumbeat.cli.tables import below, note, table
-from drumbeat.model.errors import UnknownSchedule
-from drumbeat.model.job import JobSpec
-from drumbeat.model.schedule import Schedule
 from drumbeat.model.wording import counted
 
 
@@ -89,24 +87,14 @@ def crontab(
         )
 
 
-async def _create(app: Drumbeat, lines: Sequence[Line]) -> None:
+async def _create(app: Asked, lines: Sequence[Line]) -> None:
     for line in lines:
-        if await _exists(app, line.name):
+        if await exists(app, line.name):
             raise Problem(
                 f"there is a schedule {line.name!r} already; nothing was created", Exit.CONFLICT
             )
     for line in lines:
-        await app.schedules.write(
-            Schedule(line.name, line.trigger, JobSpec(line.name), description=line.command)
-        )
-
-
-async def _exists(app: Drumbeat, name: str) -> bool:
-    try:
-        await app.schedules.get(name)
-    except UnknownSchedule:
-        return False
-    return True
+        await app.define(Definition(line.name, line.trigger, line.name, description=line.command))
 
 
 def _shape(line: Line) -> dict[str, object]:

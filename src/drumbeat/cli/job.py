@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.console import RenderableType
 
-from drumbeat.app import Drumbeat
 from drumbeat.cli.arguments import ARGUMENTS, JSON_ARGUMENTS, read_arguments
+from drumbeat.cli.asked import Asked, Order
 from drumbeat.cli.bulk import Bulk, bulk_options, change_many
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
@@ -19,7 +19,6 @@ from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import attempt_shape, job_shape, parsed
 from drumbeat.cli.tables import below, facts, note, table
 from drumbeat.cli.watching import watch
-from drumbeat.engine.task import TaskOptions
 from drumbeat.model.duration import parse_duration
 from drumbeat.model.job import (
     AttemptRecord,
@@ -89,14 +88,13 @@ def submit(
     named = read_arguments(arguments, text)
     chosen = _options(session, options)
 
-    async def ask(app: Drumbeat) -> Job:
-        if task in app.tasks or session.app_path is not None:
-            return await app.task_named(task).options(**chosen).submit(**named)
-        session.output.say(
-            "The app is not known here (--app): the arguments go unchecked, "
-            "and the task's own options do not apply."
-        )
-        return await app.submit(_spec(task, named, chosen))
+    order = Order(task, named, chosen, known=session.app_path is not None)
+
+    async def ask(app: Asked) -> Job:
+        unchecked = None if order.known else await app.unchecked(task)
+        if unchecked is not None:
+            session.output.say(unchecked)
+        return await app.submit(order)
 
     job = session.ask(ask)
     if waits:
@@ -112,20 +110,6 @@ def _options(session: Session, given: dict[str, Any]) -> dict[str, Any]:
     if "at" in chosen:
         chosen["run_at"] = _moments(session).read(str(chosen.pop("at")))
     return chosen
-
-
-def _spec(task: str, named: dict[str, Any], chosen: dict[str, Any]) -> JobSpec:
-    options = TaskOptions.of(chosen)
-    return JobSpec(
-        task=task,
-        arguments=json.dumps(named).encode(),
-        queue=options.queue,
-        priority=options.priority,
-        run_at=options.run_at,
-        delay=parse_duration(options.delay),
-        dedupe_key=options.dedupe_key,
-        tags=options.tags,
-    )
 
 
 @command.command("list")
@@ -182,7 +166,7 @@ def show(session: Session, job_id: int) -> None:
       drumbeat job show 42
     """
 
-    async def ask(app: Drumbeat) -> tuple[Job, Sequence[AttemptRecord]]:
+    async def ask(app: Asked) -> tuple[Job, Sequence[AttemptRecord]]:
         return await app.jobs.get(job_id), await app.jobs.attempts(job_id)
 
     job, attempts = session.ask(ask)

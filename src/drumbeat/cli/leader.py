@@ -12,8 +12,6 @@ from drumbeat.cli.exits import Exit, Problem
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import leader_shape, term_shape
 from drumbeat.cli.tables import facts, note, table
-from drumbeat.engine.resigning import Resigning
-from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.duration import parse_duration
 from drumbeat.model.lease import SCHEDULER, TERMS_KEPT, Lease, TermRecord
 from drumbeat.model.page import PageRequest
@@ -66,9 +64,7 @@ def resign(session: Session, timeout: str) -> None:
     """
     patience = parse_duration(timeout).total_seconds()
     with session.output.working("Waiting for another leader"):
-        before, after = session.ask(
-            lambda app: Resigning(app.leadership, app.config, SystemClock()).ask(patience)
-        )
+        before, after = session.ask(lambda app: app.leadership.resign(patience))
     if before is None:
         raise Problem("nobody leads, so nobody can resign", Exit.NOT_FOUND)
     session.output.show(
@@ -97,7 +93,7 @@ def history(session: Session, election: str, limit: int) -> None:
     Example:
       drumbeat leader history
     """
-    page = session.ask(lambda app: app.store.fence.history(election, PageRequest(limit)))
+    page = session.ask(lambda app: app.leadership.history(PageRequest(limit), election))
     session.output.show(
         [term_shape(term) for term in page.items], lambda: _terms(session, page.items)
     )

@@ -38,6 +38,7 @@ COMMANDS = (
     Entry("node", "node", "List the nodes of the fleet, and drain them."),
     Entry("leader", "leader", "Show who leads and who led, and ask the leader to resign."),
     Entry("token", "token", "Make, list and revoke the tokens of the HTTP API."),
+    Entry("audit", "audit", "Show who changed what, and why."),
     Entry("cron", "cron", "Say what a cron expression means, and when it runs next."),
     Entry("config", "config", "Show every setting and where its value came from."),
     Entry("doctor", "doctor", "Check this machine, the store and the fleet."),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 from rich.console import RenderableType
 
-from drumbeat.app import Drumbeat
+from drumbeat.cli.asked import Asked
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
 from drumbeat.cli.session import Session
@@ -39,7 +39,7 @@ def list_nodes(session: Session, *, also_dead: bool) -> None:
       drumbeat node list --all
     """
 
-    async def ask(app: Drumbeat) -> tuple[Sequence[NodeRecord], NodeId | None]:
+    async def ask(app: Asked) -> tuple[Sequence[NodeRecord], NodeId | None]:
         lease = await app.leadership.leader()
         return await app.nodes(), lease.holder if lease else None
 
@@ -70,7 +70,7 @@ def drain(session: Session, nodes: Sequence[str]) -> None:
       drumbeat node drain web-1
     """
 
-    async def ask(app: Drumbeat) -> Sequence[NodeId]:
+    async def ask(app: Asked) -> Sequence[NodeId]:
         return await app.drain(_named(nodes, await app.nodes()))
 
     asked = session.ask(ask)

@@ -7,16 +7,13 @@ from collections.abc import Mapping
 import click
 from rich.console import RenderableType
 
-from drumbeat.app import Drumbeat
-from drumbeat.cli.auditing import DONE, actor, audited
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import paused_shape, queue_shape
 from drumbeat.cli.tables import note, table
-from drumbeat.model.audit import AuditNote
 from drumbeat.model.job import Status
-from drumbeat.model.queue import PausedQueue, QueueRecord, Queues
+from drumbeat.model.queue import QueueRecord, Queues
 from drumbeat.rules.moments import Moments, short
 
 Counts = Mapping[str, Mapping[Status, int]]
@@ -52,7 +49,7 @@ def list_queues(session: Session) -> None:
     Example:
       drumbeat queue list
     """
-    found = session.ask(lambda app: app.store.queues.list())
+    found = session.ask(lambda app: app.queues.list())
     data = [queue_shape(record, found.as_of) for record in found.queues]
     session.output.show(data, lambda: _queues(session, found))
 
@@ -68,14 +65,7 @@ def pause(session: Session, name: str, reason: str) -> None:
     Example:
       drumbeat queue pause mail --reason "the mail server is down"
     """
-
-    async def ask(app: Drumbeat) -> PausedQueue:
-        async def change() -> tuple[PausedQueue, str]:
-            return await app.store.queues.pause(name, reason), DONE
-
-        return await audited(app, AuditNote(actor(), "queue.pause", name, reason), change)
-
-    paused = session.ask(ask)
+    paused = session.ask(lambda app: app.queues.pause(name, reason))
     session.output.show(
         {"queue": name, "paused": paused_shape(paused)}, lambda: f"The queue {name} is paused."
     )
@@ -91,15 +81,7 @@ def resume(session: Session, name: str) -> None:
     Example:
       drumbeat queue resume mail
     """
-
-    async def ask(app: Drumbeat) -> PausedQueue | None:
-        async def change() -> tuple[PausedQueue | None, str]:
-            before = await app.store.queues.resume(name)
-            return before, DONE if before else "it was not paused"
-
-        return await audited(app, AuditNote(actor(), "queue.resume", name), change)
-
-    before = session.ask(ask)
+    before = session.ask(lambda app: app.queues.resume(name))
     if before is None:
         raise Problem(f"the queue {name!r} is not paused", Exit.CONFLICT)
     session.output.show(

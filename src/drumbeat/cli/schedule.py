@@ -9,17 +9,16 @@ import click
 from rich.console import RenderableType
 from rich.text import Text
 
-from drumbeat.app import Drumbeat
+from drumbeat.cli.asked import Asked
 from drumbeat.cli.command import Group
 from drumbeat.cli.pages import first
 from drumbeat.cli.schedule_changes import CHANGES, next_tick
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import job_shape, parsed, schedule_shape, tick_shape
 from drumbeat.cli.tables import below, facts, note, table
-from drumbeat.engine.explaining import Explaining
+from drumbeat.model.explanation import Explanation
 from drumbeat.model.plan import TickRecord
 from drumbeat.model.schedule import StoredSchedule
-from drumbeat.rules.explaining import Evidence, explain_schedule, explain_tick
 from drumbeat.rules.moments import Moments, short
 from drumbeat.wire.redaction import redacted
 
@@ -73,7 +72,7 @@ def show(session: Session, name: str) -> None:
       drumbeat schedule show nightly-backup
     """
 
-    async def ask(app: Drumbeat) -> tuple[StoredSchedule, list[TickRecord]]:
+    async def ask(app: Asked) -> tuple[StoredSchedule, list[TickRecord]]:
         stored = await app.schedules.get(name)
         ticks, _ = await first(LAST, lambda page: app.schedules.ticks(name, page))
         return stored, ticks
@@ -124,26 +123,18 @@ def explain(session: Session, name: str, count: int) -> None:
     Example:
       drumbeat schedule explain nightly-backup
     """
-    evidence = session.ask(
-        lambda app: Explaining(app.store, app.schedules, app.leadership).gather(name, count)
-    )
-    moments = Moments(evidence.as_of, session.output.zone)
-    sentences = explain_schedule(evidence, moments)
+    told = session.ask(lambda app: app.explain(name, count, session.output.zone))
     data = {
         "name": name,
-        "explanation": sentences,
-        "paused": evidence.stored.paused,
-        "next": evidence.next,
-        "previous_job": evidence.previous and job_shape(evidence.previous, session.secrets),
+        "explanation": told.sentences,
+        "paused": told.paused,
+        "next": told.next,
+        "previous_job": told.previous and job_shape(told.previous, session.secrets),
         "ticks": [
-            {
-                **tick_shape(tick),
-                "explanation": explain_tick(tick, moments, evidence.job_of(tick)),
-            }
-            for tick in evidence.ticks
+            {**tick_shape(each.tick), "explanation": each.explanation} for each in told.ticks
         ],
     }
-    session.output.show(data, lambda: _explanation(evidence, sentences, moments))
+    session.output.show(data, lambda: _explanation(told, _moments(session)))
 
 
 def _moments(session: Session) -> Moments:
@@ -223,15 +214,12 @@ def _ledger(moments: Moments, ticks: Sequence[TickRecord]) -> RenderableType:
     return table((f"tick ({moments.zone_name})", "outcome", "", ">ticks", ">late"), rows)
 
 
-def _explanation(evidence: Evidence, sentences: Sequence[str], moments: Moments) -> RenderableType:
-    parts: list[RenderableType] = [Text("\n".join(sentences))]
-    if evidence.ticks:
-        rows = (
-            (moments.show(tick.tick_at), explain_tick(tick, moments, evidence.job_of(tick)))
-            for tick in evidence.ticks
-        )
+def _explanation(told: Explanation, moments: Moments) -> RenderableType:
+    parts: list[RenderableType] = [Text("\n".join(told.sentences))]
+    if told.ticks:
+        rows = ((moments.show(each.tick.tick_at), each.explanation) for each in told.ticks)
         parts.append(table((f"last ticks ({moments.zone_name})", "+"), rows))
-    if evidence.next:
-        rows = ((moments.show(tick), moments.distance(tick)) for tick in evidence.next)
+    if told.next:
+        rows = ((moments.show(tick), moments.distance(tick)) for tick in told.next)
         parts.append(table((f"next ticks ({moments.zone_name})", ""), rows))
     return below(*parts)

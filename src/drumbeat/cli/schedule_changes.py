@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
-from drumbeat.app import Drumbeat
 from drumbeat.cli.arguments import read_arguments
+from drumbeat.cli.asked import Asked, Definition
 from drumbeat.cli.command import Command
 from drumbeat.cli.exits import Exit, Problem
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import job_shape, schedule_shape
 from drumbeat.cli.tables import below, facts, note, table
 from drumbeat.cli.triggering import trigger_options
-from drumbeat.engine.scheduled import ScheduleOptions
-from drumbeat.engine.task import TaskOptions
 from drumbeat.model.errors import UnknownSchedule
-from drumbeat.model.job import HIGHEST_PRIORITY, Job, JobSpec
+from drumbeat.model.job import HIGHEST_PRIORITY, Job
 from drumbeat.model.plan import AlreadyFired, Backfilled, Fire
 from drumbeat.model.policy import Misfire, Overlap, RunOn
-from drumbeat.model.schedule import Schedule, StoredSchedule
+from drumbeat.model.schedule import StoredSchedule
 from drumbeat.model.trigger import Trigger
 from drumbeat.model.wording import counted
 from drumbeat.rules.moments import Moments
@@ -82,36 +79,22 @@ def create(
         if option in given:
             given[option] = moments.read(given[option])
 
-    async def ask(app: Drumbeat) -> StoredSchedule:
-        if not replaces and await _exists(app, name):
+    definition = Definition(
+        name, trigger, task, named, given, description, known=session.app_path is not None
+    )
+
+    async def ask(app: Asked) -> StoredSchedule:
+        if not replaces and await exists(app, name):
             raise Problem(
                 f"there is a schedule {name!r} already; --replace replaces it", Exit.CONFLICT
             )
-        if task in app.tasks or session.app_path is not None:
-            return await app.schedules.put(
-                name, trigger, task, kwargs=named, description=description, **given
-            )
-        return await app.schedules.write(_unchecked(name, trigger, task, named, given, description))
+        return await app.define(definition)
 
     _tell(session, session.ask(ask), "created")
 
 
-def _unchecked(
-    name: str,
-    trigger: Trigger,
-    task: str,
-    named: Mapping[str, object],
-    given: Mapping[str, Any],
-    description: str,
-) -> Schedule:
-    """The schedule for a task that is not known here: nobody can check its arguments."""
-    sorted_options = ScheduleOptions.sort(given)
-    options = TaskOptions.of(sorted_options.task)
-    job = JobSpec(task, json.dumps(named).encode(), options.queue, options.priority)
-    return Schedule(name, trigger, job, sorted_options.policies, description)
-
-
-async def _exists(app: Drumbeat, name: str) -> bool:
+async def exists(app: Asked, name: str) -> bool:
+    """Whether there is a schedule of that name."""
     try:
         await app.schedules.get(name)
     except UnknownSchedule:
@@ -165,7 +148,7 @@ def skip(session: Session, name: str, tick: str, *, undo: bool) -> None:
     """
     moments = Moments(session.output.now, session.output.zone)
 
-    async def ask(app: Drumbeat) -> StoredSchedule:
+    async def ask(app: Asked) -> StoredSchedule:
         schedules = app.schedules
         if tick != "next":
             at = moments.read(tick)
@@ -190,7 +173,7 @@ def skip(session: Session, name: str, tick: str, *, undo: bool) -> None:
 def trigger(session: Session, name: str, arguments: Sequence[str]) -> None:
     """Submit the task of the schedule NAME now.
 
-    Other arguments than its own need --app, which knows what the task takes.
+    Other arguments than its own need --app or --server, which know what the task takes.
 
     \b
     Example:
@@ -198,7 +181,7 @@ def trigger(session: Session, name: str, arguments: Sequence[str]) -> None:
     """
     named = read_arguments(arguments) or None
 
-    async def ask(app: Drumbeat) -> Job:
+    async def ask(app: Asked) -> Job:
         return await app.schedules.trigger(name, kwargs=named)
 
     job = session.ask(ask)
@@ -224,10 +207,9 @@ def backfill(session: Session, name: str, start: str, end: str, *, dry_run: bool
     """
     moments = Moments(session.output.now, session.output.zone)
 
-    async def ask(app: Drumbeat) -> Sequence[Backfilled | AlreadyFired | Fire]:
-        now = await app.store.now()
-        until = now if end == "now" else moments.read(end)
-        return await app.schedules.backfill(name, moments.read(start), until, dry_run=dry_run)
+    async def ask(app: Asked) -> Sequence[Backfilled | AlreadyFired | Fire]:
+        until = None if end == "now" else moments.read(end)
+        return await app.backfill(name, moments.read(start), until, dry_run=dry_run)
 
     with session.output.working(f"Backfilling {name}"):
         found = session.ask(ask)
@@ -271,7 +253,7 @@ def delete(session: Session, name: str) -> None:
       drumbeat schedule delete nightly
     """
 
-    async def ask(app: Drumbeat) -> StoredSchedule:
+    async def ask(app: Asked) -> StoredSchedule:
         stored = await app.schedules.get(name)
         await app.schedules.remove(name)
         return stored

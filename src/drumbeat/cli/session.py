@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -12,6 +13,8 @@ from drumbeat.cli.output import Output
 
 if TYPE_CHECKING:
     from drumbeat.app import Drumbeat
+    from drumbeat.cli.asked import Asked
+    from drumbeat.client.client import Client
 
 T = TypeVar("T")
 
@@ -33,6 +36,9 @@ class Session:
     settings: dict[str, str] = field(default_factory=dict[str, str])
     """The settings that the command line gives, by name."""
     app_path: str | None = None
+    server: str | None = None
+    """The server that `--server` names."""
+    token_file: str | None = None
     debug: bool = False
     output: Output = field(default_factory=Output)
     make: Callable[[Session], Drumbeat] | None = None
@@ -50,18 +56,48 @@ class Session:
             return load_app(self.app_path, self.settings)
         return _bare_app(self.settings)
 
-    def ask(self, question: Callable[[Drumbeat], Awaitable[T]]) -> T:
-        """The answer to a question that an app is asked, connected and not running."""
+    def ask(self, question: Callable[[Asked], Awaitable[T]]) -> T:
+        """The answer to a question, of an app here that is connected and not running, or of a
+        server.
+        """
         import asyncio  # noqa: PLC0415 - the help does not need it
 
-        app = self.app()
-        self.secrets = app.secrets
+        client = self.client()
+        asked = _local(self.app()) if client is None else _remote(client)
 
         async def connected() -> T:
-            async with app.connected():
-                return await question(app)
+            async with asked as answering:
+                self.secrets = answering.secrets
+                return await question(answering)
 
         return asyncio.run(connected())
+
+    def client(self) -> Client | None:
+        """The client of the server that the command line or the environment names; None: none."""
+        from drumbeat.cli.server import server_of, token_of  # noqa: PLC0415 - when it is needed
+
+        url = server_of(self)
+        if url is None:
+            return None
+        from drumbeat.client.client import Client  # noqa: PLC0415 - only those who ask a server
+
+        return Client(url, token_of(self.token_file))
+
+
+@asynccontextmanager
+async def _local(app: Drumbeat) -> AsyncGenerator[Asked]:
+    from drumbeat.cli.local import Local  # noqa: PLC0415 - the engine, when it is needed
+
+    async with app.connected():
+        yield Local(app)
+
+
+@asynccontextmanager
+async def _remote(client: Client) -> AsyncGenerator[Asked]:
+    from drumbeat.cli.remote import Remote  # noqa: PLC0415 - only those who ask a server
+
+    async with client:
+        yield Remote(client)
 
 
 def _bare_app(settings: Mapping[str, str]) -> Drumbeat:
@@ -73,8 +109,9 @@ def _bare_app(settings: Mapping[str, str]) -> Drumbeat:
             return Drumbeat()
         if not DATABASE.exists():
             raise Problem(
-                f"no store is named, and there is no {DATABASE} here: give --store URL or --app "
-                f"MODULE:NAME, set DRUMBEAT_STORE, or start one here with `drumbeat dev`",
+                f"no store is named, and there is no {DATABASE} here: give --store URL, --server "
+                f"URL or --app MODULE:NAME, set DRUMBEAT_STORE, or start one here with "
+                f"`drumbeat dev`",
                 Exit.USAGE,
             )
         return Drumbeat(DEVELOPMENT_STORE)

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from drumbeat.model.audit import AuditEntry
 from drumbeat.model.job import AttemptRecord, Job
 from drumbeat.model.lease import Lease, TermRecord
 from drumbeat.model.node import NodeRecord
@@ -16,6 +17,7 @@ from drumbeat.model.plan import TickRecord
 from drumbeat.model.queue import PausedQueue, QueueRecord
 from drumbeat.model.schedule import StoredSchedule
 from drumbeat.model.token import TokenRecord
+from drumbeat.wire.audit import audit_view
 from drumbeat.wire.election import leader_view, term_view
 from drumbeat.wire.job import attempt_view, job_view
 from drumbeat.wire.node import node_view
@@ -82,6 +84,11 @@ def paused_shape(paused: PausedQueue) -> Shape:
 def token_shape(record: TokenRecord, state: str) -> Shape:
     """A token, without what would let anybody in."""
     return {**_shape(token_view(record)), "state": state}
+
+
+def audit_shape(entry: AuditEntry) -> Shape:
+    """A change that somebody asked for."""
+    return _shape(audit_view(entry))
 
 
 def parsed(text: bytes) -> object:

@@ -8,19 +8,16 @@ from datetime import datetime
 import click
 from rich.console import RenderableType
 
-from drumbeat.app import Drumbeat
-from drumbeat.cli.auditing import DONE, actor, audited
+from drumbeat.cli.asked import Asked
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import token_shape
 from drumbeat.cli.tables import note, table
-from drumbeat.engine.tokens import new_token
-from drumbeat.model.audit import AuditNote
 from drumbeat.model.duration import parse_duration
-from drumbeat.model.token import NameTaken, NewToken, Scope, TokenRecord
+from drumbeat.model.token import NameTaken, Scope, TokenRecord
 from drumbeat.rules.moments import Moments
-from drumbeat.rules.tokens import Admitted, Expired, Revoked, digest_of, judged
+from drumbeat.rules.tokens import Admitted, Expired, Revoked, judged
 
 ONCE = "This is the only time that the token is shown; only a digest of it is kept."
 
@@ -53,28 +50,14 @@ def create(session: Session, name: str, scope: str, expires_in: str | None) -> N
     Example:
       drumbeat token create ci --scope submitter --expires-in 90d
     """
-    secret = new_token()
-
-    async def ask(app: Drumbeat) -> TokenRecord | NameTaken:
-        expires_at = None
-        if expires_in is not None:
-            expires_at = await app.store.now() + parse_duration(expires_in)
-        new = NewToken(name, digest_of(secret), Scope(scope), expires_at)
-
-        async def change() -> tuple[TokenRecord | NameTaken, str]:
-            added = await app.store.tokens.add(new)
-            return added, DONE if isinstance(added, TokenRecord) else "refused: the name is taken"
-
-        return await audited(
-            app, AuditNote(actor(), "token.create", name, details={"scope": scope}), change
-        )
-
-    record = session.ask(ask)
-    if isinstance(record, NameTaken):
+    lifetime = None if expires_in is None else parse_duration(expires_in)
+    made = session.ask(lambda app: app.tokens.create(name, Scope(scope), lifetime))
+    if isinstance(made, NameTaken):
         raise Problem(
             f"a token named {name!r} exists already; revoke it first, or give another name",
             Exit.CONFLICT,
         )
+    record, secret = made
     session.output.say(ONCE)
     now = session.output.now
     session.output.show(
@@ -92,8 +75,8 @@ def list_tokens(session: Session) -> None:
       drumbeat token list
     """
 
-    async def ask(app: Drumbeat) -> tuple[Sequence[TokenRecord], datetime]:
-        return await app.store.tokens.list(), await app.store.now()
+    async def ask(app: Asked) -> tuple[Sequence[TokenRecord], datetime]:
+        return await app.tokens.list(), await app.now()
 
     records, now = session.ask(ask)
     data = [token_shape(record, _state(record, now)) for record in records]
@@ -111,13 +94,8 @@ def revoke(session: Session, name_or_id: str) -> None:
       drumbeat token revoke ci
     """
 
-    async def ask(app: Drumbeat) -> tuple[TokenRecord | None, datetime]:
-        async def change() -> tuple[TokenRecord | None, str]:
-            found = await app.store.tokens.revoke(name_or_id)
-            return found, DONE if found else "there is no such token"
-
-        note = AuditNote(actor(), "token.revoke", name_or_id)
-        return await audited(app, note, change), await app.store.now()
+    async def ask(app: Asked) -> tuple[TokenRecord | None, datetime]:
+        return await app.tokens.revoke(name_or_id), await app.now()
 
     record, now = session.ask(ask)
     if record is None:

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Protocol
 
-from drumbeat.app import Drumbeat
+from drumbeat.cli.asked import Asked
 from drumbeat.cli.output import Output
 from drumbeat.model.errors import WaitTimeout
 from drumbeat.model.job import Job
@@ -24,7 +24,7 @@ class Teller(Protocol):
         ...
 
 
-async def watch(app: Drumbeat, job_id: int, output: Output, timeout: float | None) -> Job:
+async def watch(app: Asked, job_id: int, output: Output, timeout: float | None) -> Job:
     """The job once it is finished; `WaitTimeout` if it is not within so many seconds."""
     left = timeout
     with _told(output) as tell:

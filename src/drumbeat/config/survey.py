@@ -17,6 +17,8 @@ from drumbeat.config.sources import Text, Variables, dotenv_here, environment_of
 from drumbeat.model.errors import ConfigurationError, InvalidInput
 
 PARTS = frozenset(Part)
+SERVER, TOKEN, TOKEN_FILE = f"{PREFIX}SERVER", f"{PREFIX}TOKEN", f"{PREFIX}TOKEN{FROM_FILE}"
+"""What the command line reads when it asks a server. They are no settings of an app."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +154,8 @@ _KNOWN = frozenset(
 
 
 def _is_stranger(name: str) -> bool:
-    return name.startswith(PREFIX) and name not in _KNOWN
+    of_clients = (SERVER, TOKEN, TOKEN_FILE)
+    return name.startswith(PREFIX) and name not in _KNOWN and name not in of_clients
 
 
 def _stranger(name: str) -> str:

@@ -30,6 +30,9 @@ DrumbeatError
 ├── ConfigurationError (ValueError)  settings that cannot work
 │   └── UnsafeLease                  lease timings that break the inequality
 ├── Unavailable (ConnectionError)    a backend that does not answer; the outcome is unknown
+├── AccessError                      a server does not let the caller in
+│   ├── Unauthorised                 no token, or one that lets nobody in
+│   └── Forbidden                    the token does not reach so far
 ├── NotRunning                       a call that needs a started app
 ├── WaitTimeout (TimeoutError)       what was awaited did not happen in time
 ├── JobFailed                        the job that was awaited did not complete
@@ -237,6 +240,18 @@ class UnsafeLease(ConfigurationError):
 
 class Unavailable(DrumbeatError, ConnectionError):
     """A backend that does not answer. What was asked may or may not have happened: look again."""
+
+
+class AccessError(DrumbeatError, PermissionError):
+    """A server does not let the caller do this; nothing was changed."""
+
+
+class Unauthorised(AccessError):
+    """The server wants a token, and there is none, or it lets nobody in any more."""
+
+
+class Forbidden(AccessError):
+    """The server knows who asks, and does not allow it: the token's scope is too low."""
 
 
 class NotRunning(DrumbeatError):

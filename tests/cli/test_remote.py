@@ -1,0 +1,190 @@
+"""`drumbeat --server`: the same commands over a node that runs, and what is refused there."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Generator
+from dataclasses import dataclass
+from datetime import UTC, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from drumbeat import Drumbeat
+from drumbeat.cli.command import HERE
+from drumbeat.cli.remote import name_of
+from drumbeat.model.events import LeadershipGained
+
+from .support import Answer, declare, run
+
+TOKEN = "drum_the-token-of-the-tests"
+NOWHERE = "http://127.0.0.1:9"
+
+
+@dataclass
+class Node:
+    """A node in a thread of its own, and its token in the environment."""
+
+    url: str
+
+    def __call__(self, *arguments: str) -> Answer:
+        return run("--server", self.url, *arguments)
+
+
+@pytest.fixture
+def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Node]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DRUMBEAT_TOKEN", TOKEN)
+    app = Drumbeat(
+        f"sqlite:///{tmp_path}/far.db",
+        environment={},
+        http_addr="127.0.0.1:0",
+        api_token=TOKEN,
+        instance_id="far",
+    )
+    declare(app)
+    leads = threading.Event()
+
+    @app.leadership.on_gained
+    def gained(_: LeadershipGained) -> None:  # pyright: ignore[reportUnusedFunction]
+        leads.set()
+
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(app.start(["scheduler", "worker", "api"]), loop).result(20)
+        assert leads.wait(20)
+        yield Node(f"http://{app.addresses[0]}")
+        asyncio.run_coroutine_threadsafe(app.stop(0), loop).result(20)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+def test_a_job_is_submitted_and_waited_for(node: Node) -> None:
+    answer = node("job", "submit", "greet", "name=Anna", "--wait", "-o", "json")
+    assert answer.code == 0, answer.err
+    assert (answer.data["status"], answer.data["result"]) == ("completed", "Hello, Anna!")
+    assert f"job {answer.data['id']} is completed" in answer.err
+    failed = node("job", "submit", "fail", "--wait")
+    assert failed.code == 1
+    assert "no such customer" in failed.err
+
+
+def test_many_jobs_are_cancelled_and_their_number_told(node: Node) -> None:
+    for _ in range(3):
+        node("job", "submit", "greet", "--delay", "1h")
+    answer = node("job", "cancel", "--task", "greet", "--status", "pending")
+    assert (answer.code, answer.out) == (0, "3 jobs cancelled\n"), answer.err
+
+
+def test_a_schedule_is_backfilled_and_explained(node: Node) -> None:
+    node("schedule", "create", "hourly", "--task", "greet", "--cron", "0 * * * *")
+    answer = node("schedule", "backfill", "hourly", "--from", "-3h")
+    assert "3 ticks, 3 fired now" in answer.out
+    assert "hourly runs greet" in node("schedule", "explain", "hourly").out
+
+
+def test_the_leader_resigns_and_leads_again(node: Node) -> None:
+    answer = node("leader", "resign", "-o", "json")
+    assert answer.code == 0, answer.err
+    before, after = answer.data["before"], answer.data["after"]
+    assert before["token"] < after["token"]
+    assert len(node("leader", "history", "-o", "json").data) >= 2
+
+
+def test_a_doctor_looks_at_the_server(node: Node) -> None:
+    answer = node("doctor", "-o", "json")
+    assert answer.code == 0, answer.out
+    checks = {check["check"]: check for check in answer.data}
+    assert checks["server"]["seen"] == f"far answers at {node.url}, healthy"
+    assert {"clock", "leader", "nodes", "tasks"} <= set(checks)
+
+
+def test_the_settings_are_those_of_the_server(node: Node) -> None:
+    data = node("config", "show", "-o", "json").data
+    assert data["instance_id"]["value"] == "far"
+    assert TOKEN not in str(data)
+    assert "far" in node("config", "show", "--changed").out
+
+
+def test_the_environment_names_the_server(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRUMBEAT_SERVER", node.url)
+    assert run("leader", "-o", "json").data["leader"].startswith("far:")
+    at_the_store = run("--store", "memory://", "node", "list")
+    assert at_the_store.out == "No node is alive.\n"
+    assert "no setting" not in run("--store", "memory://", "config", "show").err
+
+
+def test_a_token_comes_from_a_file(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DRUMBEAT_TOKEN")
+    answer = node("node", "list")
+    assert (answer.code, answer.out) == (1, "")
+    assert "send a token" in answer.err
+    Path("token").write_text(f"{TOKEN}\n", encoding="utf-8")
+    assert node("--token-file", "token", "node", "list").code == 0
+    monkeypatch.setenv("DRUMBEAT_TOKEN_FILE", "token")
+    assert node("node", "list").code == 0
+    missing = node("--token-file", "nowhere", "node", "list")
+    assert missing.code == 2
+    assert (
+        missing.err == "Error: the token cannot be read from nowhere: No such file or directory\n"
+    )
+
+
+def test_a_scope_that_is_too_low_is_told(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = node("token", "create", "looker").out.strip()
+    monkeypatch.setenv("DRUMBEAT_TOKEN", token)
+    assert node("job", "list").code == 0
+    answer = node("job", "cancel", "1")
+    assert answer.code == 1
+    assert "needs the scope operator, and looker has viewer" in answer.err
+
+
+def test_a_server_that_does_not_answer_is_exit_code_5() -> None:
+    answer = run("--server", NOWHERE, "job", "cancel", "1")
+    assert answer.code == 5
+    assert f"Error: {NOWHERE} does not answer" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("zone", "here", "name"),
+    [
+        (UTC, "Europe/Paris", "UTC"),
+        (ZoneInfo("Asia/Tokyo"), "Europe/Paris", "Asia/Tokyo"),
+        (None, "Europe/Paris", "Europe/Paris"),
+        (None, ":Europe/Paris", "Europe/Paris"),
+        (None, "CET-1CEST", "UTC"),
+    ],
+)
+def test_a_server_is_told_the_zone_by_its_name(
+    zone: tzinfo | None, here: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TZ", here)
+    assert name_of(zone) == name
+
+
+@pytest.mark.parametrize("name", sorted(HERE))
+def test_what_works_on_this_machine_refuses_a_server(name: str) -> None:
+    arguments = {"db": ("status",), "run": ("x:y",), "scheduler": ("x:y",), "worker": ("x:y",)}
+    more = arguments.get(name, ("x:y",) if name == "api" else ())
+    answer = run(name, *more, "--server", NOWHERE)
+    assert answer.code == 2
+    assert f"`drumbeat {name}` works on this machine and not on a server" in answer.err
+
+
+@pytest.mark.parametrize(
+    "option", [("--store", "memory://"), ("--app", "x:y"), ("--namespace", "shop")]
+)
+def test_a_store_and_a_server_cannot_both_be_asked(option: tuple[str, str]) -> None:
+    answer = run("--server", NOWHERE, *option, "job", "list")
+    assert answer.code == 2
+    assert f"leave {option[0]} out" in answer.err
+
+
+def test_a_cron_expression_needs_no_server() -> None:
+    assert run("--server", NOWHERE, "cron", "0 2 * * *").code == 0

@@ -1,0 +1,274 @@
+"""The client gives what the app gives, and raises what the app raises, over a real port."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from drumbeat import Client, Conflict, Drumbeat, JobFilter, NotFound, PageRequest, Status, cron
+from drumbeat.model.audit import AuditFilter
+from drumbeat.model.errors import (
+    InvalidCron,
+    InvalidInput,
+    InvalidOption,
+    JobFailed,
+    OversizedArguments,
+    UnknownJob,
+    UnknownSchedule,
+    UnserialisableArguments,
+    WaitTimeout,
+)
+from drumbeat.model.job import Cancelled, Reopened, TooLate
+from drumbeat.model.plan import AlreadyFired, Backfilled, Fire
+from drumbeat.model.policy import Misfire
+from drumbeat.model.token import Scope
+
+
+async def test_a_job_is_submitted_waited_for_and_its_result_read(client: Client) -> None:
+    job = await client.jobs.submit("greet", kwargs={"name": "Anna"}, queue="default", priority=5)
+    assert (job.task, job.spec.priority, job.spec.arguments) == ("greet", 5, b'{"name":"Anna"}')
+    assert await client.jobs.result(job.id, 10) == "Hello, Anna!"
+    done = await client.jobs.get(job.id)
+    assert (done.status, done.result) == (Status.COMPLETED, b'"Hello, Anna!"')
+
+
+async def test_a_job_is_the_same_as_the_app_has_it(app: Drumbeat, client: Client) -> None:
+    job = await client.jobs.submit(
+        "greet",
+        ["Anna"],
+        delay="1h",
+        tags=["vip"],
+        dedupe_key="k",
+        timeout=30,
+    )
+    stored = await app.jobs.get(job.id)
+    again = await client.jobs.get(job.id)
+    assert again == job
+    assert (again.id, again.status, again.run_at, again.created_at) == (
+        *(stored.id, Status.PENDING, stored.run_at, stored.created_at),
+    )
+    assert (again.spec.tags, again.spec.dedupe_key) == (("vip",), "k")
+    assert stored.spec.timeout == 30
+    assert (await client.jobs.submit("greet", dedupe_key="k")).id == job.id
+
+
+async def test_many_jobs_are_submitted_at_once_and_listed_page_by_page(client: Client) -> None:
+    calls: list[Sequence[str] | Mapping[str, str]] = [["a"], {"name": "b"}, ()]
+    jobs = await client.jobs.submit_many("greet", calls, delay="1h", tags=("many",))
+    assert [job.spec.arguments for job in jobs[:2]] == [b'{"name":"a"}', b'{"name":"b"}']
+    wanted = JobFilter(tag="many", statuses=frozenset({Status.PENDING, Status.FAILED}))
+    page = await client.jobs.list(wanted, PageRequest(2))
+    assert [job.id for job in page.items] == [jobs[2].id, jobs[1].id]
+    rest = await client.jobs.list(wanted, PageRequest(2, page.next))
+    assert ([job.id for job in rest.items], rest.next) == ([jobs[0].id], None)
+    assert [job.id async for job in client.jobs.all(wanted)] == [3, 2, 1]
+    since = JobFilter(created_from=datetime(2100, 1, 1, tzinfo=UTC))
+    assert (await client.jobs.list(since)).items == ()
+
+
+async def test_a_job_that_fails_says_so_and_can_be_retried(client: Client) -> None:
+    job = await client.jobs.submit("fail")
+    with pytest.raises(JobFailed, match="no such customer") as failed:
+        await client.jobs.result(job.id, 10)
+    assert (failed.value.job_id, failed.value.status) == (job.id, Status.FAILED)
+    (attempt,) = await client.jobs.attempts(job.id)
+    assert attempt.error is not None
+    assert "no such customer" in attempt.error
+    assert await client.jobs.cancel(job.id) == TooLate(job.id, Status.FAILED)
+    assert await client.jobs.retry(job.id, "again") == Reopened(job.id)
+
+
+async def test_a_waiting_job_is_cancelled_and_cannot_be_cancelled_again(client: Client) -> None:
+    job = await client.jobs.submit("greet", delay="1h")
+    assert await client.jobs.counts() == {"default": {Status.PENDING: 1}}
+    assert await client.jobs.cancel(job.id, "wrong") == Cancelled(job.id)
+    assert await client.jobs.cancel(job.id) == TooLate(job.id, Status.CANCELLED)
+    (entry, *_) = (await client.audit.list(AuditFilter(action="job.cancel"))).items[1:]
+    assert (entry.note.reason, entry.outcome) == ("wrong", "done")
+
+
+async def test_waiting_ends_in_time(client: Client) -> None:
+    job = await client.jobs.submit("greet", delay="1h")
+    with pytest.raises(WaitTimeout, match=f"job {job.id} did not finish within 0.1 s"):
+        await client.jobs.wait(job.id, 0.1)
+
+
+async def test_errors_are_those_of_the_app(client: Client) -> None:
+    with pytest.raises(UnknownJob) as unknown:
+        await client.jobs.get(99)
+    assert unknown.value.job_id == 99
+    with pytest.raises(UnknownJob):
+        await client.jobs.retry(99)
+    with pytest.raises(UnknownSchedule) as missing:
+        await client.schedules.get("no/such schedule")
+    assert missing.value.name == "no/such schedule"
+    with pytest.raises(InvalidCron, match="minute") as bad:
+        await client.schedules.put("x", "61 * * * *", "greet")
+    assert bad.value.allowed
+    with pytest.raises(InvalidInput, match="nome"):
+        await client.jobs.submit("greet", kwargs={"nome": "Anna"})
+    with pytest.raises(InvalidInput, match="priority"):
+        await client.jobs.submit("greet", priority=101)
+    with pytest.raises(InvalidOption, match="unknown option 'prioritty'"):
+        await client.jobs.submit("greet", prioritty=1)  # type: ignore[call-arg]
+    with pytest.raises(UnserialisableArguments):
+        await client.jobs.submit("greet", kwargs={"name": object()})
+    with pytest.raises(OversizedArguments) as large:
+        await client.jobs.submit("greet", kwargs={"name": "x" * 300_000})
+    assert large.value.size > 300_000
+    with pytest.raises(InvalidInput, match="in order or by name"):
+        await client.jobs.submit("greet", ["a"], {"name": "b"})
+
+
+async def test_secrets_are_not_shown(client: Client) -> None:
+    kwargs = {"user": "anna", "password": "swordfish"}
+    job = await client.jobs.submit("log_in", kwargs=kwargs, delay="1h")
+    assert job.spec.arguments == b'{"user":"anna","password":"[redacted]"}'
+
+
+async def test_a_schedule_is_the_same_as_the_app_has_it(app: Drumbeat, client: Client) -> None:
+    name = "billing/nightly ü"
+    put = await client.schedules.put(
+        name,
+        cron("30 2 * * *", tz="Europe/Paris"),
+        "greet",
+        kwargs={"name": "Anna"},
+        description="every night",
+        misfire="all",
+        window="2h",
+        queue="mail",
+        max_runs=5,
+    )
+    stored = await app.schedules.get(name)
+    assert put == stored
+    assert stored.schedule.policies.window == timedelta(hours=2)
+    assert stored.schedule.policies.misfire is Misfire.ALL
+    assert await client.schedules.get(name) == stored
+    assert [each.name for each in (await client.schedules.list(prefix="billing")).items] == [name]
+    assert [each.name async for each in client.schedules.all()] == [name]
+
+
+async def test_a_name_may_hold_any_character(client: Client) -> None:
+    for name in (".", "..", "a/b", "a%2Fb", "a?b#c", " ", "é\u2028", "jobs/../x"):
+        assert (await client.schedules.put(name, "0 * * * *", "greet")).name == name
+        assert (await client.schedules.get(name)).name == name
+        assert (await client.schedules.pause(name)).paused
+        await client.schedules.remove(name)
+        with pytest.raises(UnknownSchedule):
+            await client.schedules.get(name)
+
+
+async def test_a_schedule_is_paused_resumed_skipped_and_removed(client: Client) -> None:
+    await client.schedules.put("hourly", "0 * * * *", "greet")
+    paused = await client.schedules.pause("hourly", "the disk is full")
+    assert (paused.paused, paused.pause_reason) == (True, "the disk is full")
+    assert not (await client.schedules.resume("hourly")).paused
+    first, second = await client.schedules.preview("hourly", 2)
+    assert (await client.schedules.skip("hourly", first)).skips == {first}
+    assert (await client.schedules.preview("hourly", 1))[0] == second
+    assert (await client.schedules.unskip("hourly", first)).skips == set()
+    await client.schedules.remove("hourly")
+    with pytest.raises(UnknownSchedule):
+        await client.schedules.remove("hourly")
+
+
+async def test_a_schedule_is_triggered_with_other_arguments(client: Client) -> None:
+    await client.schedules.put("hourly", "0 * * * *", "greet")
+    job = await client.schedules.trigger("hourly", kwargs={"name": "Anna"})
+    assert await client.jobs.result(job.id, 10) == "Hello, Anna!"
+    again = await client.schedules.trigger("hourly")
+    assert await client.jobs.result(again.id, 10) == "Hello, world!"
+
+
+async def test_past_ticks_are_backfilled_once(client: Client) -> None:
+    await client.schedules.put("hourly", "0 * * * *", "greet")
+    created = (await client.schedules.get("hourly")).created_at
+    start = created - timedelta(hours=3)
+    found = await client.schedules.backfill("hourly", start, created, dry_run=True)
+    assert [type(each) for each in found] == [Fire] * 3
+    fired = await client.schedules.backfill("hourly", start)
+    assert [type(each) for each in fired] == [Backfilled] * 3
+    again = await client.schedules.backfill("hourly", start)
+    assert [type(each) for each in again] == [AlreadyFired] * 3
+    ticks = await client.schedules.ticks("hourly", PageRequest(2))
+    assert [tick.backfilled for tick in ticks.items] == [True, True]
+    assert ticks.next is not None
+
+
+async def test_a_schedule_is_explained(client: Client) -> None:
+    await client.schedules.put("hourly", "0 * * * *", "greet")
+    explained = await client.schedules.explain("hourly", tz="Europe/Paris")
+    assert explained.sentences[0] == "hourly runs greet: every hour (UTC)."
+    assert len(explained.next) == 3
+
+
+async def test_queues_are_listed_paused_and_resumed(client: Client) -> None:
+    paused = await client.queues.pause("mail", "the server is down")
+    assert paused.reason == "the server is down"
+    await client.jobs.submit("greet", queue="mail")
+    (mail,) = (await client.queues.list()).queues
+    assert (mail.name, mail.counts, mail.paused) == ("mail", {Status.QUEUED: 1}, paused)
+    assert await client.queues.resume("mail") == paused
+    assert await client.queues.resume("mail") is None
+    with pytest.raises(NotFound):
+        await client.queues.get("elsewhere")
+
+
+async def test_nodes_and_the_leader_are_those_of_the_app(app: Drumbeat, client: Client) -> None:
+    async def leads() -> None:
+        while await client.leadership.leader() is None:
+            pass
+
+    await asyncio.wait_for(leads(), 10)
+    assert await client.leadership.leader() == await app.leadership.leader()
+    (node,) = await client.nodes()
+    assert node.node.id == app.id
+    (term,) = (await client.leadership.history()).items
+    assert term == (await app.store.fence.history("scheduler", PageRequest())).items[0]
+    with pytest.raises(NotFound, match="'nobody'"):
+        await client.drain(["nobody"])
+    health = await client.health()
+    assert (health.status, health.instance_id) == ("healthy", "server")
+    assert [task.name for task in await client.tasks()] == ["fail", "greet", "log_in"]
+    assert (await client.settings())["instance_id"].value == "server"
+
+
+async def test_many_jobs_are_changed_in_the_background(client: Client) -> None:
+    await client.jobs.submit_many("greet", [["a"], ["b"]], delay="1h", tags=("many",))
+    with pytest.raises(InvalidInput, match="restricts nothing"):
+        await client.operations.retry(JobFilter())
+    begun = await client.jobs.cancel_many(JobFilter(tag="many"), "not needed")
+    ended = await client.operations.wait(begun.id, 20)
+    assert (ended.status, ended.done, ended.reason) == (Status.COMPLETED, 2, "not needed")
+    assert (await client.operations.list()).items == (ended,)
+    assert await client.operations.cancel(ended.id) == TooLate(ended.id, Status.COMPLETED)
+
+
+async def test_shared_values_are_compared_and_set(client: Client) -> None:
+    assert await client.config.get("colour") is None
+    first = await client.config.put("colour", b'"red"')
+    assert await client.config.get("colour") == first
+    assert await client.config.compare_and_set("colour", b'"blue"', 0) is None
+    second = await client.config.compare_and_set("colour", b'"blue"', first.revision)
+    assert second is not None
+    assert await client.config.compare_and_set("colour", None, first.revision) is None
+    assert await client.config.compare_and_set("colour", None, second.revision) is not None
+    with pytest.raises(NotFound):
+        await client.config.delete("colour")
+    with pytest.raises(InvalidInput, match="not JSON"):
+        await client.config.put("colour", b"red")
+
+
+async def test_a_token_is_made_and_its_name_is_taken(client: Client) -> None:
+    made = await client.tokens.create("ci", Scope.ADMIN)
+    assert made.token.startswith("drum_")
+    assert made.token not in repr(made)
+    async with Client(client.url, made.token) as admitted:
+        with pytest.raises(Conflict, match="'ci' is in use"):
+            await admitted.tokens.create("ci")
+        (record,) = await admitted.tokens.list()
+        assert (record.name, record.scope, record.digest) == ("ci", Scope.ADMIN, "")
+        assert (await admitted.tokens.revoke("ci")).revoked_at is not None
