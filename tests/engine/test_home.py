@@ -9,6 +9,7 @@ from collections.abc import Callable
 from drumbeat import Drumbeat
 from drumbeat.engine.elector import BLOCKED
 from drumbeat.engine.home import Home
+from drumbeat.model.events import LeadershipGained, LeadershipLost
 from drumbeat.testing import FakeClock
 
 TTL = 0.5
@@ -19,8 +20,15 @@ async def _blocked_for(seconds: float) -> list[str]:
     reasons: list[str] = []
     gained = asyncio.Event()
     app = Drumbeat("memory://", environment={}, lease_ttl=TTL, retry_interval=0.1)
-    app.leadership.on_gained(lambda _: gained.set())
-    app.leadership.on_lost(lambda event: reasons.append(event.reason))
+
+    @app.leadership.on_gained
+    def gain(_: LeadershipGained) -> None:
+        gained.set()
+
+    @app.leadership.on_lost
+    def lose(event: LeadershipLost) -> None:
+        reasons.append(event.reason)
+
     async with asyncio.timeout(20), app.running(["scheduler"]):
         await gained.wait()
         gained.clear()

@@ -119,7 +119,7 @@ class Codec:
         """The arguments of a call as JSON, checked as the handler's annotations say."""
         if self._simple and not kwargs and len(args) == len(self._names):
             given: Mapping[str, object] = dict(zip(self._names, args, strict=True))
-        elif self._simple and not args and kwargs.keys() == self._known:
+        elif self._simple and not args and self._takes_just(kwargs):
             given = {name: kwargs[name] for name in self._names}
         else:
             given = self._bind(args, kwargs)
@@ -128,6 +128,9 @@ class Codec:
             raise OversizedArguments(self._task, len(payload), ARGUMENTS_LIMIT)
         self._read(payload)
         return payload
+
+    def _takes_just(self, named: Mapping[str, Any]) -> bool:
+        return len(named) == len(self._known) and self._known.issuperset(named)
 
     def decode(self, payload: bytes) -> tuple[list[Any], dict[str, Any]]:
         """The positional and the named arguments; `InvalidArguments` if they do not fit."""
