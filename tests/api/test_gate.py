@@ -98,6 +98,17 @@ async def test_what_a_proxy_passed_on_did_not_come_from_this_machine() -> None:
     assert (answer.status, answer.kind) == (401, "token-missing")
 
 
+async def test_the_first_token_closes_the_door_of_the_node_that_made_it_at_once() -> None:
+    ask = house().caller()
+    assert (await ask("GET", "/jobs")).status == 200
+    made = await ask("POST", "/tokens", {"name": "first", "scope": "viewer"})
+    assert made.status == 201
+    answer = await ask("GET", "/jobs")
+    assert (answer.status, answer.kind) == (401, "token-missing")
+    authorization = f"Bearer {made.data['token']}"
+    assert (await ask("GET", "/jobs", authorization=authorization)).status == 200
+
+
 async def test_a_door_that_others_reach_is_never_open() -> None:
     answer = await house(local=False).caller()("GET", "/jobs")
     assert (answer.status, answer.kind) == (401, "token-missing")

@@ -21,11 +21,11 @@ from drumbeat.api.origins import ORIGINS, check_origin
 from drumbeat.api.peer import Headers, Peer, Proxies, came_through_a_proxy, is_loopback
 from drumbeat.api.problem import Problem
 from drumbeat.api.resolver import AnyRoute
-from drumbeat.api.sessions import Sessions, cookie_of, is_session
+from drumbeat.api.sessions import Sessions, cookie_of
 from drumbeat.engine.patience import within
 from drumbeat.model.errors import ConfigurationError, DrumbeatError
 from drumbeat.model.token import Scope
-from drumbeat.rules.tokens import Admitted, Expired, Revoked, digest_of
+from drumbeat.rules.tokens import Admitted, Expired, Revoked, digest_of, is_session
 
 log = logging.getLogger("drumbeat.api")
 

@@ -81,6 +81,10 @@ class Keys:
         known = await self._store.tokens.list()
         return any(isinstance(judged(record, now), Admitted) for record in known)
 
+    def made_one(self) -> None:
+        """From here on nobody gets in without a token; other nodes find out within a moment."""
+        self._any = (True, self._clock.elapsed())
+
     def forget(self, digest: str) -> None:
         """Look at the store again before a token is believed."""
         self._recent.pop(digest, None)

@@ -8,7 +8,6 @@ whole is what the store knows: neither can be exchanged, and a session ends with
 
 from __future__ import annotations
 
-import re
 from datetime import timedelta
 from http.cookies import CookieError, SimpleCookie
 
@@ -23,8 +22,6 @@ from drumbeat.rules.tokens import digest_of
 
 COOKIE = "drumbeat_session"
 LIFETIME = timedelta(hours=12)
-NAMED = re.compile(r"session [0-9a-f]{12} of ")
-"""How the names of sessions begin, in the list of tokens."""
 
 
 class Sessions:
@@ -62,11 +59,6 @@ class Sessions:
         """Let nobody in by it any more."""
         await self._store.tokens.revoke(str(session.id))
         self._keys.forget(session.digest)
-
-
-def is_session(record: TokenRecord) -> bool:
-    """Whether a token is a browser's session."""
-    return NAMED.match(record.name) is not None
 
 
 def cookie_of(headers: Headers) -> str | None:

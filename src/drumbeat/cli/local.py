@@ -36,7 +36,7 @@ from drumbeat.model.wording import counted
 from drumbeat.ports.audit import AuditLog
 from drumbeat.rules.explaining import explain_schedule, explain_tick
 from drumbeat.rules.moments import Moments
-from drumbeat.rules.tokens import digest_of
+from drumbeat.rules.tokens import digest_of, is_session
 
 UNCHECKED = (
     "The app is not known here (--app): the arguments go unchecked, "
@@ -95,8 +95,9 @@ class LocalTokens:
         return made if isinstance(made, NameTaken) else (made, secret)
 
     async def list(self) -> Sequence[TokenRecord]:
-        """All tokens."""
-        return await self._app.store.tokens.list()
+        """All tokens, without the sessions of browsers."""
+        records = await self._app.store.tokens.list()
+        return [record for record in records if not is_session(record)]
 
     async def revoke(self, name_or_id: str) -> TokenRecord | None:
         """Let nobody in by it any more; None: there is none."""

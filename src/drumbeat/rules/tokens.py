@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from base64 import urlsafe_b64encode
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,8 @@ ENTROPY = 32
 """Random bytes in a token. So many cannot be guessed, so a plain digest of them is safe to keep."""
 DIGITS = 18
 """How long an id may be: no store counts further."""
+SESSION = re.compile(r"session [0-9a-f]{12} of ")
+"""How the names of browsers' sessions begin, which are kept among the tokens."""
 NOBODY = 0
 """The id of no token."""
 
@@ -80,3 +83,8 @@ def id_of(name_or_id: str) -> int | None:
     if not name_or_id.isdecimal():
         return None
     return int(name_or_id) if len(name_or_id) <= DIGITS else NOBODY
+
+
+def is_session(record: TokenRecord) -> bool:
+    """Whether a token is a browser's session."""
+    return SESSION.match(record.name) is not None

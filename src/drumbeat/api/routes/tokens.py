@@ -11,10 +11,9 @@ from drumbeat.api.call import Call, Nothing
 from drumbeat.api.problem import Problem
 from drumbeat.api.resolver import AnyRoute
 from drumbeat.api.route import Route
-from drumbeat.api.sessions import is_session
 from drumbeat.engine.tokens import new_token
 from drumbeat.model.token import NAME_LIMIT, NameTaken, NewToken, Scope
-from drumbeat.rules.tokens import digest_of
+from drumbeat.rules.tokens import digest_of, is_session
 from drumbeat.wire.fields import Instant
 from drumbeat.wire.token import MadeTokenView, TokenView, made_token_view, token_view
 
@@ -50,6 +49,7 @@ async def make(call: Call[Nothing, NewTokenView]) -> MadeTokenView:
             f"a token named {made.name!r} is in use; revoke it, or take another name",
             field="name",
         )
+    call.gate.keys.made_one()
     return made_token_view(made, token)
 
 
