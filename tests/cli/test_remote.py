@@ -125,6 +125,7 @@ def test_a_token_comes_from_a_file(node: Node, monkeypatch: pytest.MonkeyPatch) 
     answer = node("node", "list")
     assert (answer.code, answer.out) == (1, "")
     assert "send a token" in answer.err
+    assert "give one by DRUMBEAT_TOKEN" in answer.err
     Path("token").write_text(f"{TOKEN}\n", encoding="utf-8")
     assert node("--token-file", "token", "node", "list").code == 0
     monkeypatch.setenv("DRUMBEAT_TOKEN_FILE", "token")

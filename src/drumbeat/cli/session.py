@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from drumbeat.cli.exits import Exit, Problem
 from drumbeat.cli.output import Output
+from drumbeat.model.errors import Unauthorised
 
 if TYPE_CHECKING:
     from drumbeat.app import Drumbeat
@@ -70,7 +71,13 @@ class Session:
                 self.secrets = answering.secrets
                 return await question(answering)
 
-        return asyncio.run(connected())
+        try:
+            return asyncio.run(connected())
+        except Unauthorised as error:
+            raise Problem(
+                f"the server lets nobody in without a token that it knows ({error}); "
+                f"give one by DRUMBEAT_TOKEN, DRUMBEAT_TOKEN_FILE or --token-file"
+            ) from error
 
     def client(self) -> Client | None:
         """The client of the server that the command line or the environment names; None: none."""
