@@ -28,6 +28,7 @@ class Run:
     __slots__ = (
         "_clock",
         "_context",
+        "_ends_at",
         "_epoch",
         "_grace",
         "_heard_at",
@@ -54,6 +55,8 @@ class Run:
         self._clock = clock
         self._task: asyncio.Task[Any] | None = None
         self._grace: Alarm | None = None
+        self._ends_at = inf
+        """When its task is cancelled, by elapsed time."""
         self._timeout, self._patience = attempt.spec.timeout, definition.heartbeat
         self.start()
         self.attempt = attempt
@@ -116,6 +119,9 @@ class Run:
 
     def interrupt(self, ending: Ending, grace: float) -> None:
         """Ask the run to end, and end it after the grace. A second call can only hasten it."""
+        if grace > 0 and not self.would_end_sooner(grace):
+            return
+        self._ends_at = self._clock.elapsed() + grace
         if self.interruption is None:
             self.interruption = ending
             reason = _reason(ending)
@@ -128,6 +134,10 @@ class Run:
         self._grace = self._clock.call_later(grace, self._cancel) if grace > 0 else None
         if grace <= 0:
             self._cancel()
+
+    def would_end_sooner(self, grace: float) -> bool:
+        """Whether an interruption with this grace would end it earlier than it ends anyway."""
+        return self._clock.elapsed() + grace < self._ends_at
 
     def _cancel(self) -> None:
         if self._task is not None:

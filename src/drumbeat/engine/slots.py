@@ -136,10 +136,13 @@ class Slots:
             self._settle(attempt, GivenBack(reason))
 
     def interrupt(self, hold: Hold, ending: Ending, grace: float) -> None:
-        """End an attempt early. One that has not started does not start."""
+        """End an attempt early. One that has not started does not start.
+
+        One that is being ended already is ended sooner, if the grace is over sooner than that.
+        """
         run = self.runs.get(hold)
         if run is not None:
-            if run.interruption is None:
+            if run.would_end_sooner(grace):
                 run.interrupt(ending, grace)
             return
         for attempt in self._buffer.take_out(lambda each: each.hold == hold):
