@@ -97,7 +97,7 @@ class Keeper(Service):
         for hold in pulse.cancelled:
             self._slots.interrupt(hold, Stopped("cancelled"), CANCEL_GRACE)
         for hold in pulse.lost:
-            self._slots.interrupt(hold, GivenBack("another node has the job"), CANCEL_GRACE)
+            self._slots.interrupt(hold, GivenBack("another node has the job"), grace=0.0)
         if pulse.drain:
             self.on_drain()
 
