@@ -158,7 +158,8 @@ def wants_doors(config: Config, roles: frozenset[Role]) -> bool:
 def doors_of(desk: Desk, roles: frozenset[Role]) -> Doors:
     """Where the node can be reached over HTTP: the API, and what a worker tells of itself."""
     with extra("The HTTP API", "api", "uvicorn"):
-        from drumbeat.api.doors import Door, Doors, Server  # noqa: PLC0415 - only when it is used
+        from drumbeat.api.doors import Door, Doors  # noqa: PLC0415 - only when it is used
+        from drumbeat.api.server import Server  # noqa: PLC0415 - as above
 
     config = desk.config
     doors: list[Door] = []

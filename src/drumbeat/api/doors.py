@@ -56,6 +56,3 @@ class Doors:
         for door in self._doors:
             await door.server.stop()
             await door.api.gate.close()
-
-
-__all__ = ["Door", "Doors", "Server"]

@@ -16,7 +16,7 @@ from drumbeat.api.accounts import Accounts
 from drumbeat.api.attempts import Attempts
 from drumbeat.api.call import ANYBODY, Call, Caller
 from drumbeat.api.desk import Desk
-from drumbeat.api.keys import Admission, Keys
+from drumbeat.api.keys import Keys
 from drumbeat.api.origins import ORIGINS, check_origin
 from drumbeat.api.peer import Headers, Peer, Proxies, came_through_a_proxy, is_loopback
 from drumbeat.api.problem import Problem
@@ -25,7 +25,14 @@ from drumbeat.api.sessions import Sessions, cookie_of
 from drumbeat.engine.patience import within
 from drumbeat.model.errors import ConfigurationError, DrumbeatError
 from drumbeat.model.token import Scope
-from drumbeat.rules.tokens import Admitted, Expired, Revoked, digest_of, is_session
+from drumbeat.rules.tokens import (
+    Admission,
+    Admitted,
+    Expired,
+    Revoked,
+    digest_of,
+    is_session,
+)
 
 log = logging.getLogger("drumbeat.api")
 

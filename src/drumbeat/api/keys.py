@@ -10,7 +10,7 @@ from drumbeat.model.errors import DrumbeatError
 from drumbeat.model.token import Scope, TokenRecord
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Store
-from drumbeat.rules.tokens import Admission, Admitted, Unknown, digest_of, judged
+from drumbeat.rules.tokens import Admission, Admitted, digest_of, judged
 
 FRESH = 5.0
 """Seconds for which a token is believed without a look at the store: a revocation takes so long."""
@@ -111,6 +111,3 @@ class Keys:
 
 def _own(token: str, clock: Clock) -> Admitted:
     return Admitted(TokenRecord(0, SETTING, digest_of(token), Scope.ADMIN, clock.now()))
-
-
-__all__ = ["Admission", "Admitted", "Keys", "Unknown"]

@@ -11,14 +11,14 @@ from __future__ import annotations
 from datetime import timedelta
 from http.cookies import CookieError, SimpleCookie
 
-from drumbeat.api.keys import Admission, Admitted, Keys, Unknown
+from drumbeat.api.keys import Keys
 from drumbeat.api.peer import Headers, text
 from drumbeat.engine.tokens import new_token
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.token import NAME_LIMIT, NameTaken, NewToken, TokenRecord
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Store
-from drumbeat.rules.tokens import digest_of
+from drumbeat.rules.tokens import Admission, Admitted, Unknown, digest_of
 
 COOKIE = "drumbeat_session"
 LIFETIME = timedelta(hours=12)
