@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import socket
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Self
 
 from servers.packages import REDIS, Package
-from servers.server import Server
+from servers.server import Broken, Server
 
 ASK_PATIENCE = 2.0
+COPY_PATIENCE = 30.0
+PAUSE = 0.02
+OFFSET = re.compile(r"master_repl_offset:(\d+)")
+COPIED = re.compile(r"^slave\d+:.*state=(\w+),offset=(\d+)", re.MULTILINE)
 
 
 class Redis(Server):
@@ -52,6 +58,25 @@ class Redis(Server):
     def leads(self) -> bool:
         """Whether it takes writes, and is nobody's replica."""
         return "role:master" in self.ask("INFO", "replication")
+
+    def wait_for_replicas(self) -> None:
+        """Wait until it has a replica, and each has everything that was written so far.
+
+        `WAIT` on a connection of its own does not do: it waits for that connection's writes.
+        """
+        deadline = time.monotonic() + COPY_PATIENCE
+        written = OFFSET.search(self.ask("INFO", "replication"))
+        assert written is not None
+        while True:
+            told = self.ask("INFO", "replication")
+            copies = COPIED.findall(told)
+            if copies and all(
+                state == "online" and int(offset) >= int(written[1]) for state, offset in copies
+            ):
+                return
+            if time.monotonic() > deadline:
+                raise Broken(f"Its replicas do not catch up with {written[1]}:\n{told}")
+            time.sleep(PAUSE)
 
     def fill(self) -> None:
         """Write its configuration."""

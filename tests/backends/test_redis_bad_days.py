@@ -331,9 +331,7 @@ async def test_a_promoted_replica_that_missed_a_term_does_not_give_it_to_another
     ):
         async with connected(server.address, namespace) as coordinator:
             first = await won(coordinator, ttl=TTL)
-            async with asyncio.timeout(30):
-                while server.ask("WAIT", "1", "1000") != ":1\r\n":
-                    await pass_time(MOMENT)
+            server.wait_for_replicas()
             assert await coordinator.leases.release(first)
             proxy.stall("to_client")  # the replica will not hear of the next term
             asked = CLOCK.elapsed()
@@ -358,7 +356,7 @@ async def test_a_term_outlives_a_failover(sentinel: Sentinel) -> None:
         async with connected(servers.address, "ours") as coordinator:
             await won(coordinator, "other")  # the servers were just started
             lease = await until_it_answers(lambda: won(coordinator, ttl=long))
-            assert servers.primary().ask("WAIT", "1", "5000") == ":1\r\n"
+            servers.primary().wait_for_replicas()
             servers.primary().kill()
             assert await until_it_answers(lambda: coordinator.leases.renew(lease)) == lease
             assert await coordinator.leases.acquire("scheduler", BERT, TTL) is None

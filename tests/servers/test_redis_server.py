@@ -47,7 +47,7 @@ def test_settings_reach_the_server(redis: Redis) -> None:
 def test_the_sentinels_replace_a_killed_primary(sentinel: Sentinel) -> None:
     first = sentinel.primary()
     first.ask("SET", "word", "kept")
-    assert first.ask("WAIT", "1", "1000") == ":1\r\n"
+    first.wait_for_replicas()
     first.kill()
     second = sentinel.primary()
     assert second is not first
