@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from drumbeat.model.swift import swift
+
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
 
@@ -24,6 +26,9 @@ class Answer:
     body: bytes = b""
     media_type: str = JSON
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+new_answer = swift(Answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,4 +52,4 @@ class Listed:
 
 def json_answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
     """A value of the wire as an answer."""
-    return Answer(status, encode(value), JSON, headers or {})
+    return new_answer(status, encode(value), JSON, headers or {})

@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMappi
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
-from drumbeat.api.answer import JSON, Answer, Listed, Stream, json_answer
+from drumbeat.api.answer import Answer, Listed, Stream, json_answer, new_answer
 from drumbeat.api.call import Call
 from drumbeat.api.desk import Desk
 from drumbeat.api.gate import Gate
+from drumbeat.api.head import SAFE, WHOLE, headers_of, written_head
 from drumbeat.api.problem import Problem
 from drumbeat.api.reading import Gone, Reader, Receive
 from drumbeat.api.refusals import refusal
@@ -21,20 +22,11 @@ from drumbeat.model.errors import DrumbeatError
 Connection: TypeAlias = MutableMapping[str, Any]
 """What ASGI calls the scope of a connection."""
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Header: TypeAlias = tuple[bytes, bytes]
 
 log = logging.getLogger("drumbeat.api")
 
-SAFE: tuple[Header, ...] = (
-    (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-)
-"""What every answer carries: none of it is to be kept, framed or taken for something else."""
-
-
-IN_JSON: Header = (b"content-type", JSON.encode())
+REFUSED = 400
+"""The first status of those that refuse; they may also end the connection."""
 
 
 class Api:
@@ -78,7 +70,7 @@ class Api:
         elif isinstance(answer, Stream):
             await self._streaming.send(answer, receive, send)
         else:
-            await _send(answer, connection["method"] == "HEAD", send)
+            await _send(answer, connection, send)
 
     async def _answer(self, connection: Connection, receive: Receive) -> Answer | Stream:
         path = _path(connection)
@@ -98,7 +90,7 @@ class Api:
             case Listed():
                 return _listed(value, path, connection)
             case None:
-                return Answer(route.status)
+                return new_answer(route.status)
             case _:
                 return json_answer(value, route.status)
 
@@ -122,15 +114,16 @@ def _listed(listed: Listed, path: str, connection: Connection) -> Answer:
     return json_answer(listed.items, 200, headers)
 
 
-async def _send(answer: Answer, bodiless: bool, send: Send) -> None:  # noqa: FBT001 - private
-    headers: list[Header] = [*SAFE, (b"content-length", b"%d" % len(answer.body))]
-    if answer.body:
-        media_type = answer.media_type
-        headers.append(IN_JSON if media_type == JSON else (b"content-type", media_type.encode()))
-    for name, value in answer.headers.items():
-        headers.append((name.encode(), value.encode("latin-1")))
+async def _send(answer: Answer, connection: Connection, send: Send) -> None:
+    body = b"" if connection["method"] == "HEAD" else answer.body
+    whole = connection.get(WHOLE)
+    if whole is not None and answer.status < REFUSED:
+        head = written_head(answer)
+        if head is not None and whole(head, body):
+            return
+    headers = headers_of(answer)
     await send({"type": "http.response.start", "status": answer.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if bodiless else answer.body})
+    await send({"type": "http.response.body", "body": body})
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:

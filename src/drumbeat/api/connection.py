@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
+from drumbeat.api.head import WHOLE
 from drumbeat.api.reading import BOUNDED
 
 BUSY = (
@@ -80,6 +82,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self.rounds = self.bounds.body_seconds
         self._reads_headers = False
         super().on_headers_complete()
+        scope: Any = self.scope
+        scope[WHOLE] = partial(write_whole, self.cycle)
 
     def on_message_complete(self) -> None:
         """All of it has come."""
@@ -113,6 +117,25 @@ class BoundedProtocol(HttpToolsProtocol):
             if self._reads_headers or not self.cycle.response_started:
                 self.transport.write(answer)
             self.transport.close()
+
+
+def write_whole(cycle: RequestResponseCycle, head: bytes, body: bytes) -> bool:
+    """Write an answer at once; False: its client has gone, or reads too slowly for that.
+
+    uvicorn writes the head and the body apart, which is a call of the system more.
+    """
+    if cycle.disconnected or cycle.response_started or cycle.flow.write_paused:
+        return False
+    cycle.response_started = cycle.response_complete = True
+    cycle.waiting_for_100_continue = False
+    usual = [b"%b: %b\r\n" % header for header in cycle.default_headers]
+    end = b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n"
+    cycle.transport.write(b"".join((head, *usual, end, body)))
+    cycle.message_event.set()
+    if not cycle.keep_alive:
+        cycle.transport.close()
+    cycle.on_response()
+    return True
 
 
 def bounded(bounds: Bounds) -> type[BoundedProtocol]:

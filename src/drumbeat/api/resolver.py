@@ -16,6 +16,7 @@ from drumbeat.api.route import Route
 AnyRoute: TypeAlias = Route[Any, Any]
 
 LONGEST_PATH = 4_096
+NOTHING_OPEN: Mapping[str, str] = {}
 
 
 @dataclass(slots=True)
@@ -34,6 +35,8 @@ class Resolver:
 
     def __init__(self, routes: Iterable[AnyRoute]) -> None:
         self._root = Branch()
+        self._plain: dict[str, Branch] = {}
+        """By path, where no segment is open: most requests go there."""
         for route in routes:
             self._add(route)
 
@@ -48,9 +51,14 @@ class Resolver:
         if route.method in branch.routes:
             raise ValueError(f"{route.method} {route.path} stands in the table twice")
         branch.routes[route.method] = route
+        if "{" not in route.path:
+            self._plain[route.path] = branch
 
     def resolve(self, method: str, path: str) -> tuple[AnyRoute, Mapping[str, str]]:
         """The route, and what its open segments are; a `Problem` if there is none."""
+        plain = self._plain.get(path)
+        if plain is not None and method in plain.routes:
+            return plain.routes[method], NOTHING_OPEN
         if len(path) > LONGEST_PATH:
             raise Problem(404, "no-such-path", "the path is too long to be one of ours")
         segments = path.strip("/").split("/")
@@ -67,7 +75,7 @@ class Resolver:
                 headers={"allow": allowed},
             )
         if "{" not in route.path:
-            return route, {}
+            return route, NOTHING_OPEN
         names = route.path.strip("/").split("/")
         return route, {
             name[1:-1]: _unquoted(segment)
