@@ -30,16 +30,18 @@ class Inserting:
     async def insert(self, specs: Sequence[JobSpec], alike: list[Any], at: At) -> list[Inserted]:
         """Create them. The workers are told of them together with others that are created now."""
         *common, arguments = alike
+        fetch = self._database.fetch
         hints = self._database.hints(Topic.JOBS.value)
         mark = hints.begin()
-        if len(specs) == 1:
-            statement, arguments = self._sql.insert_one, arguments[0]
+        tells = mark is not None
+        if len(specs) > 1:
+            rows = await fetch(self._sql.insert_alike, *common, arguments, at, tells)
         else:
-            statement = self._sql.insert_alike
-        ((moment, ids),) = await self._database.fetch(
-            statement, *common, arguments, at, mark is not None
-        )
+            one = (*common, arguments[0], at, tells)
+            rows = await fetch(self._sql.insert_one, *one)
+            rows = rows or await fetch(self._sql.insert_first, *one)
         hints.end(mark)
+        moment, ids = rows[0][:2]
         return [
             new_inserted(new_job(job_id, spec, QUEUED, moment, moment))
             for spec, job_id in zip(specs, ids, strict=True)

@@ -9,7 +9,20 @@ SELECT moment, ids, standing FROM {schema}.insert_1(
 SELECT moment, ids FROM {schema}.insert_alike_2($1, $2, $3, $4, $5, $6, $7);
 
 -- name: insert_one
--- The same for one.
+-- The same for one, if its lane is known: else there is no row, and `insert_first` makes the lane.
+WITH lane AS (
+    SELECT l.id FROM {schema}.lanes AS l WHERE l.queue = $1 AND l.task = $2
+), counted AS (
+    INSERT INTO {schema}.tallies (lane, queued) SELECT l.id, 1 FROM lane AS l
+)
+INSERT INTO {schema}.jobs (id, line, lane, rank, run_at, created_at, status, arguments, options)
+SELECT nextval('{schema}.job_ids'), l.id, l.id, $3, m.moment, m.moment, 'queued', $5, $4
+FROM lane AS l
+CROSS JOIN (SELECT coalesce($6::timestamptz, clock_timestamp()) AS moment OFFSET 0) AS m
+RETURNING created_at, ARRAY[id], CASE WHEN $7 THEN pg_notify({channels} || 'jobs', '') END;
+
+-- name: insert_first
+-- The same, whether or not its lane is known.
 SELECT moment, ARRAY[number] FROM {schema}.insert_one_1($1, $2, $3, $4, $5, $6, $7);
 
 -- name: promote
