@@ -22,6 +22,13 @@ from drumbeat.wiring import api_of
 
 QUICK = Bounds(1, 4_096, body_seconds=1, idle_seconds=1, connections=3)
 TINY = b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n"
+NOT_FOREVER = 30.0
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests under way are waited for longer than a test lasts."""
+    monkeypatch.setattr("drumbeat.api.server.GRACE", 10 * NOT_FOREVER)
 
 
 async def empty(_connection: Any, _receive: Any, send: Any) -> None:
@@ -85,7 +92,7 @@ def posted(body: bytes, more: bytes = b"") -> bytes:
 )
 async def test_headers_that_never_end_are_cut_off(begun: bytes) -> None:
     async with served() as server:
-        async with asyncio.timeout(4):
+        async with asyncio.timeout(NOT_FOREVER):
             answer = await sent(server.address, begun)
         assert answer.startswith(b"HTTP/1.1 408")
 
@@ -95,7 +102,7 @@ async def test_headers_that_come_drop_by_drop_are_cut_off_too() -> None:
         reader, writer = await connected(server.address)
         writer.write(b"GET / HTTP/1.1\r\n")
         answering = asyncio.create_task(reader.read())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(NOT_FOREVER):
             while not answering.done():
                 writer.write(b"a: b\r\n")
                 await asyncio.wait([answering], timeout=0.2)
@@ -119,7 +126,7 @@ async def test_a_connection_that_idles_between_requests_is_ended() -> None:
         reader, writer = await connected(server.address)
         writer.write(TINY)
         assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
-        async with asyncio.timeout(4):
+        async with asyncio.timeout(NOT_FOREVER):
             assert await reader.read() == b""
         writer.close()
 
@@ -130,7 +137,7 @@ async def test_empty_lines_do_not_keep_a_connection() -> None:
         writer.write(TINY)
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"\r\n")
-        async with asyncio.timeout(4):
+        async with asyncio.timeout(NOT_FOREVER):
             assert (await reader.read()).startswith(b"HTTP/1.1 408")
         writer.close()
 
@@ -193,7 +200,7 @@ async def test_a_body_without_a_length_is_cut_off_where_it_gets_too_large() -> N
 
 async def test_a_body_that_does_not_come_is_given_up() -> None:
     app = Drumbeat("memory://", environment={}, insecure=True)
-    async with served(app.asgi()) as server, asyncio.timeout(4):
+    async with served(app.asgi()) as server, asyncio.timeout(NOT_FOREVER):
         answer = await sent(server.address, posted(b"x" * 100)[:-50])
         assert answer.startswith(b"HTTP/1.1 408")
 
@@ -244,7 +251,7 @@ async def test_a_client_that_goes_away_loses_no_job_that_was_taken() -> None:
         await inserting.wait()
         writer.transport.abort()
         going_on.set()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(NOT_FOREVER):
             await inserted.wait()
         assert [job.spec.task for job in (await app.jobs.list()).items] == ["elsewhere"]
 
@@ -276,7 +283,9 @@ async def test_requests_under_way_end_when_the_server_stops() -> None:
         assert (await answering).startswith(b"HTTP/1.1 200")
 
 
-async def test_what_would_not_end_by_itself_is_told_before_it_is_waited_for() -> None:
+async def test_what_would_not_end_by_itself_is_told_before_it_is_waited_for(
+    patient: None,
+) -> None:
     begun, over = asyncio.Event(), asyncio.Event()
 
     async def endless(connection: Any, receive: Any, send: Any) -> None:
@@ -288,18 +297,18 @@ async def test_what_would_not_end_by_itself_is_told_before_it_is_waited_for() ->
         server.at_the_end(over.set)
         answering = asyncio.create_task(sent(server.address, TINY))
         await begun.wait()
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(NOT_FOREVER):
             await server.stop()
         assert (await answering).startswith(b"HTTP/1.1 200")
 
 
-async def test_streams_end_when_the_node_stops() -> None:
+async def test_streams_end_when_the_node_stops(patient: None) -> None:
     app = Drumbeat("memory://", environment={}, http_addr="127.0.0.1:0")
     await app.start(["api", "worker", "scheduler"])
     reader, writer = await connected(app.addresses[0])
     writer.write(b"GET /events HTTP/1.1\r\nhost: localhost\r\n\r\n")
     assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
-    async with asyncio.timeout(3):  # less than what other requests may take
+    async with asyncio.timeout(NOT_FOREVER):
         await app.stop()
         await reader.read()
     writer.close()

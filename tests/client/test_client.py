@@ -8,7 +8,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from drumbeat import Client, Conflict, Drumbeat, JobFilter, NotFound, PageRequest, Status, cron
+from drumbeat import (
+    Client,
+    Conflict,
+    Drumbeat,
+    JobFilter,
+    NotFound,
+    PageRequest,
+    Retry,
+    Status,
+    cron,
+)
 from drumbeat.model.audit import AuditFilter
 from drumbeat.model.errors import (
     InvalidCron,
@@ -42,7 +52,9 @@ async def test_a_job_is_the_same_as_the_app_has_it(app: Drumbeat, client: Client
         delay="1h",
         tags=["vip"],
         dedupe_key="k",
+        dedupe_for="2h",
         timeout=30,
+        retry=Retry.linear(5, 2.5),
     )
     stored = await app.jobs.get(job.id)
     again = await client.jobs.get(job.id)
@@ -51,7 +63,8 @@ async def test_a_job_is_the_same_as_the_app_has_it(app: Drumbeat, client: Client
         *(stored.id, Status.PENDING, stored.run_at, stored.created_at),
     )
     assert (again.spec.tags, again.spec.dedupe_key) == (("vip",), "k")
-    assert stored.spec.timeout == 30
+    assert (stored.spec.timeout, stored.spec.retry) == (30, Retry.linear(5, 2.5))
+    assert stored.spec.dedupe_for == timedelta(hours=2)
     assert (await client.jobs.submit("greet", dedupe_key="k")).id == job.id
 
 
@@ -222,7 +235,7 @@ async def test_nodes_and_the_leader_are_those_of_the_app(app: Drumbeat, client: 
         while await client.leadership.leader() is None:
             pass
 
-    await asyncio.wait_for(leads(), 10)
+    await asyncio.wait_for(leads(), 30)
     assert await client.leadership.leader() == await app.leadership.leader()
     (node,) = await client.nodes()
     assert node.node.id == app.id
