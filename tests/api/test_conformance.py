@@ -30,7 +30,7 @@ NOT_HELD = {"positive_data_acceptance", "ignored_auth"}
 failed attempts answers before the token does. `test_gate` walks all routes without one."""
 KNOWN = {"id": "1", "name": "nightly", "key": "colour"}
 EXAMPLES = 4
-LONGEST = 10.0
+LONGEST = 30.0
 
 schema: Any = schemathesis.openapi.from_dict(document())
 OPERATIONS: list[Any] = [
