@@ -53,7 +53,9 @@ class Fleet:
     async def start(self, label: str) -> None:
         """Start a process, or one in the place of one that has ended."""
         arguments = command(self._setting, label, self._roles[label])
-        self._processes[label] = await asyncio.create_subprocess_exec(sys.executable, *arguments)
+        self._processes[label] = await asyncio.create_subprocess_exec(
+            sys.executable, *arguments, stdin=asyncio.subprocess.PIPE
+        )
 
     async def kill(self, label: str) -> None:
         """End a process at once, whatever it is doing."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
+import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,8 +79,16 @@ def command(setting: Setting, label: str, roles: tuple[str, ...]) -> list[str]:
     return ["-m", __spec__.name, *(str(word) for pair in given.items() for word in pair)]
 
 
+def _end_with_the_demo() -> None:
+    """End when our input does: the demo, which holds the other end, was killed."""
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os._exit(1)
+
+
 def main() -> None:
-    """Run one node until a signal stops it."""
+    """Run one node until a signal stops it, or nobody is left to send one."""
+    threading.Thread(target=_end_with_the_demo, daemon=True).start()
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("--store", "--coordinator", "--namespace", "--folder", "--label", "--roles"):
         parser.add_argument(name, required=True)
