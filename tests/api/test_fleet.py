@@ -43,6 +43,21 @@ async def test_a_queue_tells_its_depth_its_age_and_its_rates(ours: House, ask: C
     assert (await ask("GET", "/queues/other")).kind == "unknown-queue"
 
 
+async def test_the_rate_of_a_queue_that_is_seldom_asked_for_says_over_which_time(
+    ours: House, ask: Caller
+) -> None:
+    await ask("GET", "/queues")
+    for _ in range(3):
+        await ours.app.submit(JobSpec("greet"))
+    await drain(ours.app)
+    await ours.clock.advance("1s")
+    (at_once,) = (await ask("GET", "/queues")).data
+    assert (at_once["per_minute"], at_once["per_minute_over_seconds"]) == (None, None)
+    await ours.clock.advance("3599s")
+    (queue,) = (await ask("GET", "/queues")).data
+    assert (queue["per_minute"]["completed"], queue["per_minute_over_seconds"]) == (0.05, 3600.0)
+
+
 async def test_a_paused_queue_is_not_worked_on(ours: House, ask: Caller) -> None:
     await ours.app.submit(JobSpec("greet"))
     paused = (await ask("POST", "/queues/default/pause", {"reason": "too much"})).data

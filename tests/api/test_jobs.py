@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from drumbeat import Retry
+from drumbeat.api.routes.document import document
 from drumbeat.model.job import JobFilter
+from drumbeat.model.retry import DEFAULT_RETRY, Strategy
 from drumbeat.testing import drain
 
 from .caller import Caller, House, house
@@ -126,6 +128,66 @@ async def test_pages_follow_each_other_by_their_links(ask: Caller) -> None:
         found += [job["id"] for job in page.data]
         path = page.headers.get("link", "").partition(">")[0].removeprefix("<")
     assert found == [5, 3, 1]
+
+
+RETRY = {"strategy": "linear", "max_retries": 2, "base_delay": 5, "max_delay": 60}
+
+
+@pytest.mark.parametrize("task", ["login", "elsewhere"])
+async def test_a_job_may_say_how_it_is_tried_again(ours: House, ask: Caller, task: str) -> None:
+    args = {"user": "anna", "password": "hunter2"}
+    bodies: list[Any] = [{"retry": RETRY}, {"retry": {}}, {"retry": None}, {}]
+    for body in bodies:
+        await ask("POST", "/jobs", {"task": task, "args": args, **body})
+    await ask("POST", "/jobs/batch", {"jobs": [{"task": task, "args": args, "retry": RETRY}]})
+    given = Retry(Strategy.LINEAR, 2, 5.0, 60.0)
+    own = Retry.never() if task == "login" else DEFAULT_RETRY
+    stored = reversed((await ours.app.jobs.list(JobFilter())).items)
+    assert [job.spec.retry for job in stored] == [given, DEFAULT_RETRY, own, own, given]
+
+
+async def test_a_job_is_tried_again_as_it_says(ours: House, ask: Caller) -> None:
+    args = {"user": "anna", "password": "hunter2"}
+    await ask("POST", "/jobs", {"task": "login", "args": args, "retry": RETRY})
+    for attempt, status in ((1, "pending"), (2, "pending"), (3, "failed")):
+        await drain(ours.app)
+        job = (await ask("GET", "/jobs/1")).data
+        assert (job["attempt"], job["status"]) == (attempt, status)
+        await ours.clock.advance("5s")
+        await ours.app.store.jobs.promote(10)
+
+
+@pytest.mark.parametrize(
+    ("retry", "field", "rule"),
+    [
+        ({"max_retries": 1_001}, "retry.max_retries", "Expected `int` <= 1000"),
+        ({"max_retries": -1}, "retry.max_retries", "Expected `int` >= 0"),
+        ({"base_delay": -1}, "retry.base_delay", "Expected `float` >= 0.0"),
+        ({"strategy": "hope"}, "retry.strategy", "Invalid enum value 'hope'"),
+        ({"retries": 3}, "retry", "Object contains unknown field `retries`"),
+        (
+            {"base_delay": 60, "max_delay": 5},
+            "retry",
+            "max_delay, 5 s, must not be shorter than base_delay, 60 s",
+        ),
+        ("linear", "retry", "Expected `object | null`, got `str`"),
+    ],
+)
+async def test_a_retry_that_cannot_be_is_refused_by_its_field(
+    ours: House, ask: Caller, retry: Any, field: str, rule: str
+) -> None:
+    answer = await ask("POST", "/jobs", {"task": "greet", "retry": retry})
+    assert (answer.status, answer.data["field"], answer.data["rule"]) == (422, field, rule)
+    schedule = {"task": "greet", "when": "@hourly", "retry": retry}
+    assert (await ask("PUT", "/schedules/beat", schedule)).data["field"] == field
+    assert not (await ours.app.jobs.list(JobFilter())).items
+
+
+def test_the_document_tells_how_a_job_says_it() -> None:
+    schemas: Any = document()["components"]
+    told = schemas["schemas"]["NewJobView"]["properties"]["retry"]
+    assert {"$ref": "#/components/schemas/RetryView"} in told["anyOf"]
+    assert told["description"].startswith("How often it is tried again")
 
 
 @pytest.mark.parametrize("task", ["drumbeat.retry_jobs", "drumbeat.mine"])

@@ -6,8 +6,12 @@ import re
 from pathlib import Path
 
 from drumbeat.api.feed import HEARTBEAT, KEPT, MOST_STREAMS, MOST_WAITING
+from drumbeat.api.revising import PORTION
 from drumbeat.api.table import TABLE
+from drumbeat.api.ticking import NEWEST
+from drumbeat.api.watching import POLL
 from drumbeat.wire.event import EventKind
+from drumbeat.wire.new_job import NewJobView
 
 PAGE = Path(__file__).parents[2] / "docs" / "http-reference.md"
 ROW = re.compile(
@@ -42,6 +46,17 @@ def test_the_bounds_of_the_stream_are_as_told() -> None:
     assert (HEARTBEAT, KEPT, MOST_STREAMS, MOST_WAITING) == (15.0, 10_000, 100, 1_000)
     for words in ("comment every 15 s", "last 10,000 events", "100 streams", "1,000 events behind"):
         assert words in page()
+
+
+def test_what_one_look_finds_is_as_told() -> None:
+    assert (NEWEST, PORTION, POLL) == (200, 2_000, 2.0)
+    for words in ("the 200 that were recorded last", "two seconds it looks at 2,000 schedules"):
+        assert words in page()
+
+
+def test_a_job_is_told_with_all_its_fields() -> None:
+    (told,) = re.findall(r"^A job is `\{(.*?)\}`", page(), re.MULTILINE)
+    assert set(re.findall(r'"(\w+)"', told)) | {"payload"} == {*NewJobView.__struct_fields__}
 
 
 def test_every_change_that_people_answer_for_is_in_the_audit_log() -> None:

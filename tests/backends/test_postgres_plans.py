@@ -264,6 +264,9 @@ async def test_committing_reads_the_schedules_that_it_writes(
         plans.check()
     await store.schedules.backfill(names[0], [fire(names[0], after(-60))])
     await store.schedules.ticks(names[0], PageRequest())
+    assert len(await store.schedules.recorded(after(-(10**8)), 200)) == 200
+    assert len(await store.schedules.recorded(after(0), 100)) == 100
+    assert len(await store.schedules.revisions(names[500], 1_000)) == 1_000
     await store.retention.prune_ticks(timedelta(0), 100, after(10**6))
     plans.check()
 

@@ -93,7 +93,9 @@ def test_a_claim_over_several_lanes_merges_them_and_sorts_nothing(
     assert sum("SEARCH queued USING PRIMARY KEY" in line for line in plan) == arms
 
 
-@pytest.mark.parametrize("name", ["first_of_line", "next_of_line", "open_fronts", "due"])
+@pytest.mark.parametrize(
+    "name", ["first_of_line", "next_of_line", "open_fronts", "due", "recorded", "revisions"]
+)
 def test_what_comes_in_order_is_not_sorted(connection: sqlite3.Connection, name: str) -> None:
     statements = {each.name: each for each in WHOLE}
     plan = plan_of(connection, statements[name].text)

@@ -19,6 +19,7 @@ from drumbeat.model.job import ARGUMENTS_LIMIT, LEADER_QUEUE, JobSpec
 from drumbeat.model.swift import swift
 from drumbeat.wire.fields import Arguments
 from drumbeat.wire.new_job import NewJobView
+from drumbeat.wire.retry import retry_of
 
 PAYLOAD = "payload"
 """What the one argument is called where the task is not known."""
@@ -91,7 +92,7 @@ def _changed(spec: JobSpec, new: NewJobView) -> JobSpec:
         spec.priority if new.priority is None else new.priority,
         run_at,
         delay,
-        spec.retry,
+        spec.retry if new.retry is None else retry_of(new.retry),
         new.timeout or spec.timeout,
         new.dedupe_key or spec.dedupe_key,
         spec.dedupe_for if new.dedupe_for is None else timedelta(seconds=new.dedupe_for),

@@ -1,9 +1,9 @@
-"""Watching: what changes in the fleet, found by looking at the store and by listening here.
+"""Watching: what changes in the fleet, found by looking at the store.
 
-Jobs, nodes, the leader, queues and the audit log are looked at, so that changes through any node
-are seen; ticks and edits of schedules are heard of as far as this node itself makes them. What
-happens between two looks is told as its last state. Of jobs, only the newest are followed: a fleet
-that creates thousands in a second is told of by its queues.
+Everything is looked at, so that changes through any node are seen, and each is told once; what
+this node itself does only makes it look sooner. What happens between two looks is told as its last
+state. Of jobs and ticks, only the newest are followed: a fleet that creates thousands in a second
+is told of by its queues.
 """
 
 from __future__ import annotations
@@ -11,12 +11,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Hashable
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, TypeVar
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from drumbeat.api.feed import Feed
+from drumbeat.api.revising import Revising
 from drumbeat.api.showing import election_shown, job_shown, queue_shown
+from drumbeat.api.ticking import Ticking
 from drumbeat.engine.service import Service
 from drumbeat.model.audit import AuditFilter
 from drumbeat.model.events import (
@@ -25,26 +28,21 @@ from drumbeat.model.events import (
     LeadershipLost,
     NodeStopped,
     ScheduleChanged,
-    TickFired,
-    TickSkipped,
 )
 from drumbeat.model.ids import JobId
 from drumbeat.model.job import UNFINISHED, Job, JobFilter
 from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.page import PageRequest
-from drumbeat.model.plan import Outcome
 from drumbeat.ports.store import Topic
 from drumbeat.wire.audit import audit_view
-from drumbeat.wire.event import EventKind, ScheduleToldView, TickToldView
+from drumbeat.wire.event import EventKind
 from drumbeat.wire.node import node_view
 
 if TYPE_CHECKING:
     from drumbeat.api.desk import Desk
 
-E = TypeVar("E", bound=Event)
-
 APART = 0.5
-"""Seconds between two looks at jobs at least, however many hints come."""
+"""Seconds between two looks at jobs and ticks at least, however many hints come."""
 POLL = 2.0
 """Seconds between two looks at most."""
 QUEUES_EVERY = 5.0
@@ -65,32 +63,37 @@ class Watcher(Service):
         super().__init__(desk.runtime, desk.bus)
         self._desk = desk
         self._feed = feed
+        self._ticking = Ticking(desk.store, feed)
+        self._revising = Revising(desk.store, feed)
         self._followed: dict[JobId, Hashable] = {}
-        self._newest = JobId(0)
-        self._last_entry = 0
+        self._newest: JobId | None = None
+        """None: nobody has looked yet, and so with the two below."""
+        self._last_entry: int | None = None
         self._known: dict[tuple[EventKind, str], Hashable] = {}
-        self._looked_at: float | None = None
-        self._around_at: float | None = None
-        self._queues_at: float | None = None
+        self._queues_seen = False
+        self._looked_at = self._around_at = self._queues_at = -inf
 
     async def once(self) -> float | None:
-        """Look, if the last look is long enough ago."""
+        """Look, if the last look is long enough ago. The first look at each thing tells nothing."""
         now = self._runtime.clock.elapsed()
-        if self._looked_at is not None and now - self._looked_at < APART:
+        if now - self._looked_at < APART:
             return APART - (now - self._looked_at)
-        first, self._looked_at = self._looked_at is None, now
-        await self._jobs(tells=not first)
-        if self._around_at is None or now - self._around_at >= POLL:
+        self._looked_at = now
+        await self._jobs()
+        await self._ticking.look()
+        await self._revising.look_at_heard()
+        if now - self._around_at >= POLL:
             self._around_at = now
-            await self._around(tells=not first)
-        if self._queues_at is None or now - self._queues_at >= QUEUES_EVERY:
+            await self._revising.look()
+            await self._around()
+        if now - self._queues_at >= QUEUES_EVERY:
             self._queues_at = now
-            await self._queues(tells=not first)
+            await self._queues()
         return POLL
 
-    async def _jobs(self, *, tells: bool) -> None:
+    async def _jobs(self) -> None:
         jobs = self._desk.store.jobs
-        if not tells:
+        if self._newest is None:
             unfinished = await jobs.list(JobFilter(statuses=UNFINISHED), PageRequest(FOLLOWED))
             self._followed = {job.id: _standing(job) for job in reversed(unfinished.items)}
         page = await jobs.list(JobFilter(), PageRequest(NEWEST))
@@ -102,25 +105,26 @@ class Watcher(Service):
             else:
                 seen[job_id] = job
         for job in sorted(seen.values(), key=lambda each: each.id):
-            self._follow(job, tells=tells)
-        self._newest = max((self._newest, *seen))
+            self._follow(job)
+        self._newest = max((self._newest or JobId(0), *seen))
         for job_id in list(self._followed)[: max(0, len(self._followed) - FOLLOWED)]:
             del self._followed[job_id]
 
-    def _follow(self, job: Job, *, tells: bool) -> None:
+    def _follow(self, job: Job) -> None:
         standing = _standing(job)
         known = self._followed.get(job.id)
-        if known is None and job.id <= self._newest:
+        if known is None and self._newest is not None and job.id <= self._newest:
             return
         if job.status.final:
             self._followed.pop(job.id, None)
         else:
             self._followed[job.id] = standing
-        if tells and known != standing:
+        if self._newest is not None and known != standing:
             self._feed.tell(EventKind.JOB, job_shown(self._desk, job))
 
-    async def _around(self, *, tells: bool) -> None:
-        desk = self._desk
+    async def _around(self) -> None:
+        desk, last = self._desk, self._last_entry
+        tells = last is not None
         election = await election_shown(desk, SCHEDULER)
         term = (election.leader, election.token, election.epoch)
         if self._is_new(EventKind.LEADER, SCHEDULER, term) and tells:
@@ -132,16 +136,17 @@ class Watcher(Service):
                 self._feed.tell(EventKind.NODE, view)
         page = await desk.store.audit.list(AuditFilter(), PageRequest(NEWEST))
         for entry in reversed(page.items):
-            if entry.id > self._last_entry and tells:
+            if last is not None and entry.id > last:
                 self._feed.tell(EventKind.AUDIT, audit_view(entry))
-        self._last_entry = max((self._last_entry, *(entry.id for entry in page.items)))
+        self._last_entry = max((last or 0, *(entry.id for entry in page.items)))
 
-    async def _queues(self, *, tells: bool) -> None:
+    async def _queues(self) -> None:
         seen = await self._desk.store.queues.list()
         for record in seen.queues:
             state = msgspec.json.encode((record.counts, record.paused))
-            if self._is_new(EventKind.QUEUE, record.name, state) and tells:
+            if self._is_new(EventKind.QUEUE, record.name, state) and self._queues_seen:
                 self._feed.tell(EventKind.QUEUE, queue_shown(record, seen, self._desk.rates))
+        self._queues_seen = True
         self._desk.rates.note(seen)
 
     def _is_new(self, kind: EventKind, name: str, state: Hashable) -> bool:
@@ -151,37 +156,13 @@ class Watcher(Service):
         return known != state
 
     def hear(self, event: Event) -> None:
-        """Tell what this node itself has done."""
+        """Look soon at what this node itself has done."""
         match event:
-            case TickFired():
-                tick = TickToldView(
-                    schedule=event.schedule,
-                    tick_at=event.tick_at,
-                    through=event.tick_at,
-                    count=1,
-                    outcome=Outcome.FIRED,
-                    job_id=event.job_id,
-                    epoch=event.epoch,
-                )
-                self._feed.tell(EventKind.TICK, tick)
-            case TickSkipped():
-                tick = TickToldView(
-                    schedule=event.schedule,
-                    tick_at=event.tick_at,
-                    through=event.through,
-                    count=event.count,
-                    outcome=Outcome.SKIPPED,
-                    reason=event.reason,
-                    epoch=event.epoch,
-                )
-                self._feed.tell(EventKind.TICK, tick)
             case ScheduleChanged():
-                told = ScheduleToldView(
-                    schedule=event.schedule, change=event.change, reason=event.reason
-                )
-                self._feed.tell(EventKind.SCHEDULE, told)
+                self._revising.hear(event)
+                self.wake()
             case LeadershipGained() | LeadershipLost():
-                self._around_at = None
+                self._around_at = -inf
                 self.wake()
             case NodeStopped():
                 self._feed.close()
@@ -189,14 +170,7 @@ class Watcher(Service):
                 pass
 
 
-HEARD: tuple[type[Event], ...] = (
-    TickFired,
-    TickSkipped,
-    ScheduleChanged,
-    LeadershipGained,
-    LeadershipLost,
-    NodeStopped,
-)
+HEARD: tuple[type[Event], ...] = (ScheduleChanged, LeadershipGained, LeadershipLost, NodeStopped)
 
 
 def watched(desk: Desk) -> Callable[[Feed], Callable[[], None]]:

@@ -24,6 +24,7 @@ class JobSettings(TypedDict, total=False):
     queue: str
     priority: int
     timeout: Length
+    retry: Retry
     dedupe_key: str
     dedupe_for: Length
     delay: Length

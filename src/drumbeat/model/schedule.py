@@ -76,6 +76,17 @@ class StoredSchedule:
 
 
 @dataclass(frozen=True, slots=True)
+class Revision:
+    """How a schedule was changed last, without its definition: firing leaves all of it alone."""
+
+    name: str
+    version: int
+    updated_at: datetime
+    paused: bool = False
+    pause_reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Previous:
     """The job of the last tick that fired, as the store had it when the schedule was read."""
 

@@ -49,7 +49,7 @@ from drumbeat.model.plan import (
     TickRecord,
     Written,
 )
-from drumbeat.model.schedule import Due, Found, StoredSchedule
+from drumbeat.model.schedule import Due, Found, Revision, StoredSchedule
 from drumbeat.ports.audit import AuditLog
 from drumbeat.ports.joining import Joining
 from drumbeat.ports.queues import QueueStore
@@ -118,6 +118,17 @@ class ScheduleStore(Protocol):
 
     async def ticks(self, name: str, page: PageRequest) -> Page[TickRecord]:
         """The ledger of a schedule, latest tick first. It outlives the schedule."""
+        ...
+
+    async def recorded(self, since: datetime, limit: int) -> Sequence[TickRecord]:
+        """The last rows of all ledgers, recorded at `since` or later; those recorded last first.
+
+        Rows of one instant have an order too, the same at every look.
+        """
+        ...
+
+    async def revisions(self, after: str, limit: int) -> Sequence[Revision]:
+        """How schedules were changed last, by name: at most `limit` whose names come after one."""
         ...
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from enum import StrEnum
 
 from msgspec import Struct
-
-from drumbeat.model.plan import Outcome, SkipReason
 
 
 class EventKind(StrEnum):
@@ -16,9 +13,9 @@ class EventKind(StrEnum):
     JOB = "job"
     """A job was created, or changed: a job."""
     TICK = "tick"
-    """A tick fired or was skipped by the node that answers: see `TickToldView`."""
+    """A tick fired, or a run of ticks was skipped, by any node: a row of the ledger."""
     SCHEDULE = "schedule"
-    """A schedule was changed through the node that answers: see `ScheduleToldView`."""
+    """A schedule was changed through any node: see `ScheduleToldView`."""
     LEADER = "leader"
     """Another leads, or nobody does: an election."""
     NODE = "node"
@@ -29,22 +26,11 @@ class EventKind(StrEnum):
     """Somebody asked for a change, through any node: an entry of the audit log."""
 
 
-class TickToldView(Struct, frozen=True, kw_only=True):
-    """A tick that fired, or a run of ticks that were skipped."""
-
-    schedule: str
-    tick_at: datetime
-    through: datetime
-    count: int
-    outcome: Outcome
-    reason: SkipReason | None = None
-    job_id: int | None = None
-    epoch: int
-
-
 class ScheduleToldView(Struct, frozen=True, kw_only=True):
     """A schedule that was changed."""
 
     schedule: str
     change: str
+    """`put`, `pause`, `resume` or `remove`. Through the node that answers also `skip`, `unskip` and
+    `hand back`, which through another node are told as `put`."""
     reason: str = ""

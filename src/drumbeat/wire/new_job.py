@@ -16,6 +16,7 @@ from drumbeat.wire.fields import (
     Seconds,
     Tags,
 )
+from drumbeat.wire.retry import RetryView
 
 MOST_AT_ONCE = 1_000
 
@@ -37,6 +38,8 @@ class NewJobView(Struct, kw_only=True, forbid_unknown_fields=True):
     """Seconds from now until it may start. Give this or `schedule_at`."""
     timeout: MoreThanZeroSeconds | None = None
     """Seconds that one attempt may take."""
+    retry: RetryView | None = None
+    """How often it is tried again if it fails, and when; null: as its task says."""
     dedupe_key: Key | None = None
     """While a job stands for the key, it is the answer and none is created."""
     dedupe_for: Seconds | None = None

@@ -32,9 +32,11 @@ class QueueView(Struct, frozen=True, kw_only=True):
     totals: dict[Status, int] = {}
     """How many of its jobs have ended how, ever."""
     per_minute: dict[Status, float] | None = None
-    """How many end how in a minute, by what this server saw; null: it has looked only once."""
+    """How many end how in a minute, since this server looked before; null: it had not, or only
+    less than 2 seconds ago."""
     per_minute_over_seconds: float | None = None
-    """The time that this is reckoned over."""
+    """The time that this is reckoned over: five minutes if it is asked often, else longer or
+    shorter."""
 
 
 def queue_view(record: QueueRecord, as_of: datetime) -> QueueView:

@@ -17,7 +17,16 @@ class RetryView(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """`linear`: the same delay each time; `backpressure`: twice as long each time."""
     max_retries: Annotated[int, Meta(ge=0, le=HIGHEST_RETRIES)] = 3
     base_delay: Seconds = 1.0
+    """Seconds before the first retry."""
     max_delay: Seconds = 3600.0
+    """No delay is longer than this; it is not shorter than `base_delay`."""
+
+    def __post_init__(self) -> None:
+        if self.max_delay < self.base_delay:
+            raise ValueError(
+                f"max_delay, {self.max_delay:g} s, must not be shorter than base_delay, "
+                f"{self.base_delay:g} s"
+            )
 
 
 def retry_view(retry: Retry) -> RetryView:

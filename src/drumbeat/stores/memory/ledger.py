@@ -6,6 +6,8 @@ from bisect import bisect_left, bisect_right, insort_right
 from collections import deque
 from dataclasses import dataclass
 from datetime import datetime
+from heapq import merge
+from itertools import islice, takewhile
 from operator import attrgetter
 
 from drumbeat.model.ids import JobId, NodeId
@@ -106,11 +108,17 @@ class Ledger:
         shown = sum(item.tick_at == last for item in items) + (shown if last == tick_at else 0)
         return Page(items, place("tick", f"{shown}@{last.isoformat()}"))
 
+    def recorded(self, since: datetime, limit: int) -> list[TickRecord]:
+        """The last rows of all schedules, those recorded last first."""
+        self._put_in_order()
+        spared = [row for row in self._spared.values() if row.recorded_at >= since]
+        spared.sort(key=by_age, reverse=True)
+        rows = merge(reversed(self._aging), spared, key=by_age, reverse=True)
+        return list(islice(takewhile(lambda row: row.recorded_at >= since, rows), limit))
+
     def prune(self, recorded_before: datetime, limit: int) -> int:
         """Forget at most so many rows of that age, but never the last one of a schedule."""
-        if not self._in_order:
-            self._aging = deque(sorted(self._aging, key=by_age))
-            self._in_order = True
+        self._put_in_order()
         pruned = 0
         while self._aging and pruned < limit and self._aging[0].recorded_at <= recorded_before:
             row = self._aging.popleft()
@@ -121,6 +129,11 @@ class Ledger:
                 _remove(rows, row)
                 pruned += 1
         return pruned
+
+    def _put_in_order(self) -> None:
+        if not self._in_order:
+            self._aging = deque(sorted(self._aging, key=by_age))
+            self._in_order = True
 
     def _add(self, row: TickRecord) -> None:
         rows = self._rows.get(row.schedule)

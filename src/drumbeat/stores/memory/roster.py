@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from datetime import datetime
+from itertools import islice
 
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.schedule import StoredSchedule
@@ -59,6 +60,10 @@ class Roster:
         after = place_after(page, "schedule")
         schedules, more = cut(self._from(prefix, after), page.size)
         return Page(schedules, place("schedule", schedules[-1].name) if more else None)
+
+    def after(self, name: str, limit: int) -> Iterator[StoredSchedule]:
+        """Those whose names come after one, by name."""
+        return islice(self._from("", name), limit)
 
     def _is_earliest(self, tick: datetime) -> bool:
         earliest = self._agenda.earliest()

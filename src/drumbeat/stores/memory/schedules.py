@@ -7,6 +7,7 @@ from datetime import datetime
 
 from drumbeat.model.errors import UnknownSchedule
 from drumbeat.model.ids import JobId
+from drumbeat.model.instant import aware
 from drumbeat.model.job import Change
 from drumbeat.model.lease import Epoch
 from drumbeat.model.page import Page, PageRequest
@@ -21,7 +22,14 @@ from drumbeat.model.plan import (
     TickRecord,
     Written,
 )
-from drumbeat.model.schedule import Due, DueSchedule, Found, Previous, StoredSchedule
+from drumbeat.model.schedule import (
+    Due,
+    DueSchedule,
+    Found,
+    Previous,
+    Revision,
+    StoredSchedule,
+)
 from drumbeat.model.swift import swift
 from drumbeat.ports.store import At
 from drumbeat.rules.statuses import allows
@@ -38,6 +46,7 @@ new_stored = swift(StoredSchedule)
 new_due = swift(DueSchedule)
 new_previous = swift(Previous)
 new_committed = swift(Committed)
+new_revision = swift(Revision)
 
 
 class MemorySchedules:
@@ -99,6 +108,25 @@ class MemorySchedules:
         """The ledger of a schedule, latest tick first."""
         with self._step:
             return self.ledger.page(name, page)
+
+    async def recorded(self, since: datetime, limit: int) -> Sequence[TickRecord]:
+        """The last rows of all ledgers, those recorded last first."""
+        with self._step:
+            return self.ledger.recorded(aware("since", since), limit)
+
+    async def revisions(self, after: str, limit: int) -> Sequence[Revision]:
+        """How schedules were changed last, by name."""
+        with self._step:
+            return [
+                new_revision(
+                    each.schedule.name,
+                    each.version,
+                    each.updated_at,
+                    each.paused,
+                    each.pause_reason,
+                )
+                for each in self._roster.after(after, limit)
+            ]
 
     def _put(self, edit: Edit, signature: Signature) -> Written | Raced:
         name = edit.name

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from drumbeat.model.errors import StaleEpoch, UnknownSchedule
+from drumbeat.model.instant import aware
 from drumbeat.model.lease import Epoch
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.plan import (
@@ -18,16 +20,19 @@ from drumbeat.model.plan import (
     TickRecord,
     Written,
 )
-from drumbeat.model.schedule import Due, Found, StoredSchedule
+from drumbeat.model.schedule import Due, Found, Revision, StoredSchedule
+from drumbeat.model.swift import swift
 from drumbeat.ports.store import At
 from drumbeat.postgres.database import Database
 from drumbeat.rules.paging import place, place_after
 from drumbeat.stores.postgres.commits import Edits, Plans
 from drumbeat.stores.postgres.definitions import due_of, stored_of
 from drumbeat.stores.postgres.instants import checked
-from drumbeat.stores.postgres.ledger import page_of, place_before
+from drumbeat.stores.postgres.ledger import page_of, place_before, tick_of
 from drumbeat.stores.postgres.specs import Specs
 from drumbeat.stores.postgres.sql import SCHEDULES
+
+new_revision = swift(Revision)
 
 
 class PostgresSchedules:
@@ -108,6 +113,16 @@ class PostgresSchedules:
         """The ledger of a schedule, latest tick first."""
         rows = await self._database.fetch(self._sql.ticks, name, *place_before(page), page.size + 1)
         return page_of(rows, page.size)
+
+    async def recorded(self, since: datetime, limit: int) -> Sequence[TickRecord]:
+        """The last rows of all ledgers, those recorded last first."""
+        rows = await self._database.fetch(self._sql.recorded, aware("since", since), limit)
+        return [tick_of(row) for row in rows]
+
+    async def revisions(self, after: str, limit: int) -> Sequence[Revision]:
+        """How schedules were changed last, by name."""
+        rows = await self._database.fetch(self._sql.revisions, after, limit)
+        return [new_revision(*row) for row in rows]
 
 
 def _after_all_with(prefix: str) -> str | None:

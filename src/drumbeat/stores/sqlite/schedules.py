@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from datetime import datetime
 
+from drumbeat.model.instant import aware
 from drumbeat.model.lease import Epoch
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.plan import (
@@ -19,19 +21,22 @@ from drumbeat.model.plan import (
     TickRecord,
     Written,
 )
-from drumbeat.model.schedule import Due, Found, StoredSchedule
+from drumbeat.model.schedule import Due, Found, Revision, StoredSchedule
+from drumbeat.model.swift import swift
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
 from drumbeat.rules.paging import place, place_after
 from drumbeat.sqlite.database import Database
-from drumbeat.sqlite.instants import to_instant
+from drumbeat.sqlite.instants import to_instant, to_number
 from drumbeat.stores.sqlite.commits import Commit, backfill, leader_of, put
 from drumbeat.stores.sqlite.creating import check_times
 from drumbeat.stores.sqlite.definitions import due_of, stored_of
-from drumbeat.stores.sqlite.ledger import Signature, page_of, place_before
+from drumbeat.stores.sqlite.ledger import Signature, page_of, place_before, tick_of
 from drumbeat.stores.sqlite.moment import check_at, moment
 from drumbeat.stores.sqlite.session import StoreSession
 from drumbeat.stores.sqlite.sql import SCHEDULES
+
+new_revision = swift(Revision)
 
 
 class SqliteSchedules:
@@ -125,6 +130,26 @@ class SqliteSchedules:
             return page_of(rows, page.size)
 
         return await self._database.view(question)
+
+    async def recorded(self, since: datetime, limit: int) -> Sequence[TickRecord]:
+        """The last rows of all ledgers, those recorded last first."""
+        place = (to_number(aware("since", since)), limit)
+        return await self._database.view(
+            lambda connection: [
+                tick_of(row) for row in connection.execute(SCHEDULES.recorded, place)
+            ]
+        )
+
+    async def revisions(self, after: str, limit: int) -> Sequence[Revision]:
+        """How schedules were changed last, by name."""
+        return await self._database.view(
+            lambda connection: [
+                new_revision(name, version, to_instant(updated_at), bool(paused), reason)
+                for name, version, updated_at, paused, reason in connection.execute(
+                    SCHEDULES.revisions, (after, limit)
+                )
+            ]
+        )
 
 
 def _after_all_with(prefix: str) -> str | None:

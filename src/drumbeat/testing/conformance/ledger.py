@@ -7,13 +7,14 @@ from datetime import timedelta
 
 import pytest
 
-from drumbeat.model.errors import InvalidInput, UnknownSchedule
+from drumbeat.model.errors import InvalidInput, NaiveDatetime, UnknownSchedule
 from drumbeat.model.job import Status
 from drumbeat.model.page import PageRequest
 from drumbeat.model.plan import (
     AlreadyFired,
     Backfilled,
     Committed,
+    Edit,
     Outcome,
     Skip,
     SkipReason,
@@ -164,3 +165,78 @@ class TickPagesConformance:
     async def test_a_place_that_no_page_of_ticks_gave_out_is_refused(self, store: Store) -> None:
         with pytest.raises(InvalidInput):
             await store.schedules.ticks("nightly", PageRequest(after="no such place"))
+
+
+class RecordedConformance:
+    """What is new in all ledgers is found by when it was recorded."""
+
+    async def test_rows_of_all_schedules_come_as_they_were_recorded_the_last_first(
+        self, store: Store
+    ) -> None:
+        await add(store, schedule("a"), schedule("b"))
+        await commit(store, plan(schedule("a")), await lead(store))
+        await store.schedules.backfill("b", [fire("b", after(-60))], after(5))
+        recorded = await store.schedules.recorded(NOON, 10)
+        assert [(row.schedule, row.recorded_at) for row in recorded] == [
+            ("b", after(5)),
+            ("a", after(1)),
+        ]
+        assert list(recorded) == [*(await rows(store, "b")), *(await rows(store, "a"))]
+
+    async def test_what_was_recorded_before_an_instant_is_left_out(self, store: Store) -> None:
+        await add(store, schedule())
+        for second in range(4):
+            past = [fire("nightly", after(-60 * (second + 1)))]
+            await store.schedules.backfill("nightly", past, after(second))
+        recorded = await store.schedules.recorded(after(2), 10)
+        assert [row.recorded_at for row in recorded] == [after(3), after(2)]
+        assert list(await store.schedules.recorded(after(3.000001), 10)) == []
+
+    async def test_of_many_rows_the_last_ones_are_found(self, store: Store) -> None:
+        await add(store, schedule())
+        for second in range(4):
+            past = [fire("nightly", after(-60 * (second + 1)))]
+            await store.schedules.backfill("nightly", past, after(second))
+        recorded = await store.schedules.recorded(NOON, 3)
+        assert [row.recorded_at for row in recorded] == [after(3), after(2), after(1)]
+
+    async def test_rows_of_one_instant_are_cut_off_at_the_same_place_every_time(
+        self, store: Store
+    ) -> None:
+        await add(store, schedule("a"), schedule("b"))
+        for name in ("b", "a"):
+            fires = [fire(name, after(-60 * number)) for number in (1, 3, 2)]
+            await store.schedules.backfill(name, fires, NOON)
+        everything = await store.schedules.recorded(NOON, 100)
+        assert len(set(everything)) == 6
+        for size in range(7):
+            assert list(await store.schedules.recorded(NOON, size)) == list(everything[:size])
+
+    async def test_rows_recorded_in_the_past_take_their_place(self, store: Store) -> None:
+        await add(store, schedule())
+        for second in (3, 1, 2):
+            past = [fire("nightly", after(-60 * second))]
+            await store.schedules.backfill("nightly", past, after(second))
+        recorded = await store.schedules.recorded(after(2), 10)
+        assert [row.recorded_at for row in recorded] == [after(3), after(2)]
+
+    async def test_the_rows_of_a_removed_schedule_and_its_skips_are_found(
+        self, store: Store
+    ) -> None:
+        await add(store, schedule())
+        skip = Skip(NOON, after(120), 3, SkipReason.OVERRIDDEN)
+        await store.schedules.put([Edit(schedule(), None, (skip,))], after(130))
+        (row,) = await store.schedules.recorded(after(130), 10)
+        assert (row.schedule, row.count, row.reason) == ("nightly", 3, SkipReason.OVERRIDDEN)
+
+    async def test_the_row_that_pruning_spares_is_found(self, store: Store) -> None:
+        await add(store, schedule())
+        fires = [fire("nightly", after(-60)), fire("nightly", after(-120))]
+        await store.schedules.backfill("nightly", fires, NOON)
+        assert await store.retention.prune_ticks(timedelta(hours=1), 10, after(7200)) == 1
+        (row,) = await store.schedules.recorded(NOON, 10)
+        assert row.tick_at == after(-60)
+
+    async def test_an_instant_without_a_zone_is_refused(self, store: Store) -> None:
+        with pytest.raises(NaiveDatetime):
+            await store.schedules.recorded(NOON.replace(tzinfo=None), 10)

@@ -13,7 +13,7 @@ from drumbeat.model.page import PageRequest
 from drumbeat.model.plan import Edit, Outcome, Raced, Skip, SkipReason, TickRecord, Written
 from drumbeat.model.policy import Misfire, Overlap, Policies
 from drumbeat.model.retry import Retry
-from drumbeat.model.schedule import Origin, Schedule
+from drumbeat.model.schedule import Origin, Revision, Schedule
 from drumbeat.model.triggers.cron import cron
 from drumbeat.ports.store import Store
 from drumbeat.testing.conformance.builders import (
@@ -222,3 +222,43 @@ class ScheduleListConformance:
     async def test_a_place_that_no_page_gave_out_is_refused(self, store: Store) -> None:
         with pytest.raises(InvalidInput):
             await store.schedules.list(PageRequest(after="no such place"))
+
+
+class RevisionConformance:
+    """How schedules were changed last can be asked without their definitions."""
+
+    async def test_revisions_come_by_name_and_say_what_the_schedules_say(
+        self, store: Store
+    ) -> None:
+        paused = replace(
+            schedule("b"), version=7, updated_at=after(9), paused=True, pause_reason="holidays"
+        )
+        await add(store, schedule("c"), paused, schedule("a"))
+        assert list(await store.schedules.revisions("", 10)) == [
+            Revision("a", 1, after(-60)),
+            Revision("b", 7, after(9), paused=True, pause_reason="holidays"),
+            Revision("c", 1, after(-60)),
+        ]
+
+    async def test_revisions_are_read_portion_by_portion(self, store: Store) -> None:
+        names = ["Z", "a", "a/b", "b", "ä", "\N{SNOWMAN}", "\N{MAHJONG TILE RED DRAGON}"]
+        await add(store, *(schedule(name) for name in reversed(names)))
+        seen: list[str] = []
+        while portion := await store.schedules.revisions(seen[-1] if seen else "", 2):
+            assert len(portion) <= 2
+            seen += [each.name for each in portion]
+        assert seen == names
+        assert list(await store.schedules.revisions("0", 1)) == [Revision("Z", 1, after(-60))]
+
+    async def test_an_edit_makes_another_revision_and_firing_does_not(self, store: Store) -> None:
+        await add(store, schedule())
+        created = await store.schedules.revisions("", 10)
+        await commit(store, plan(schedule()), await lead(store))
+        assert list(await store.schedules.revisions("", 10)) == list(created)
+        fired = await found(store)
+        await store.schedules.put([Edit(fired, replace(edited(fired), updated_at=after(5)))])
+        assert list(await store.schedules.revisions("", 10)) == [
+            Revision("nightly", 2, after(5), paused=True)
+        ]
+        await store.schedules.put([Edit(await found(store), None)])
+        assert list(await store.schedules.revisions("", 10)) == []

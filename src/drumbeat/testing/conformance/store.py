@@ -16,7 +16,11 @@ from drumbeat.testing.conformance.inserting import (
     PromoteConformance,
     StaleConformance,
 )
-from drumbeat.testing.conformance.ledger import BackfillConformance, TickPagesConformance
+from drumbeat.testing.conformance.ledger import (
+    BackfillConformance,
+    RecordedConformance,
+    TickPagesConformance,
+)
 from drumbeat.testing.conformance.limiting import LimitConformance, RateConformance
 from drumbeat.testing.conformance.nodes import LostConformance, NodeConformance
 from drumbeat.testing.conformance.queues import PauseConformance, QueueListConformance
@@ -24,7 +28,11 @@ from drumbeat.testing.conformance.races import RaceConformance
 from drumbeat.testing.conformance.racing import RacedConformance
 from drumbeat.testing.conformance.reading import CountsConformance, JobListConformance
 from drumbeat.testing.conformance.retention import RetentionConformance
-from drumbeat.testing.conformance.schedules import ScheduleConformance, ScheduleListConformance
+from drumbeat.testing.conformance.schedules import (
+    RevisionConformance,
+    ScheduleConformance,
+    ScheduleListConformance,
+)
 from drumbeat.testing.conformance.settling import (
     AttemptsConformance,
     HoldConformance,
@@ -56,12 +64,14 @@ class JobStoreConformance(
 class ScheduleStoreConformance(
     ScheduleConformance,
     ScheduleListConformance,
+    RevisionConformance,
     DueConformance,
     CommitConformance,
     StaleEpochConformance,
     RacedConformance,
     BackfillConformance,
     TickPagesConformance,
+    RecordedConformance,
 ):
     """Schedules, their cursors and the ledger of their ticks."""
 

@@ -56,3 +56,16 @@ SELECT schedule, tick_at, number, recorded_at, through, count, reason, job, lead
 FROM {schema}.ticks
 WHERE schedule = $1 AND (tick_at, number) < ($2, $3)
 ORDER BY tick_at DESC, number DESC LIMIT $4;
+
+-- name: recorded
+-- The last rows of all ledgers, from an instant on.
+SELECT schedule, tick_at, number, recorded_at, through, count, reason, job, leader, epoch,
+    backfilled
+FROM {schema}.ticks
+WHERE recorded_at >= $1
+ORDER BY recorded_at DESC, schedule DESC, tick_at DESC, number DESC LIMIT $2;
+
+-- name: revisions
+-- How schedules were changed last, by name.
+SELECT name, version, updated_at, paused, pause_reason
+FROM {schema}.schedules WHERE name > $1 ORDER BY name LIMIT $2;

@@ -97,3 +97,15 @@ SELECT
     schedule, tick_at, number, recorded_at, through, count, reason, job, leader, epoch, backfilled
 FROM ticks WHERE schedule = ? AND (tick_at, number) < (?, ?)
 ORDER BY tick_at DESC, number DESC LIMIT ?;
+
+-- name: recorded
+-- The last rows of all ledgers, from an instant on; the index has those of one instant in order.
+SELECT
+    schedule, tick_at, number, recorded_at, through, count, reason, job, leader, epoch, backfilled
+FROM ticks WHERE recorded_at >= ?
+ORDER BY recorded_at DESC, schedule DESC, tick_at DESC, number DESC LIMIT ?;
+
+-- name: revisions
+-- How schedules were changed last, by name.
+SELECT name, version, updated_at, paused, pause_reason
+FROM schedules WHERE name > ? ORDER BY name LIMIT ?;
