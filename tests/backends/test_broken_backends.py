@@ -29,6 +29,7 @@ from drumbeat.testing.conformance import (
     TicketQueueConformance,
 )
 from drumbeat.testing.conformance.builders import insert, spec
+from drumbeat.testing.conformance.traits import PATIENCE
 
 from .broken.coordinators import (
     AcquireIsReentrant,
@@ -56,6 +57,7 @@ from .broken.stores import (
     LooksForPausesFirst,
     LooksForTheNameFirst,
     PausesOnlyWhatComes,
+    ReapsByAnOldAnswer,
     RemembersWhoWasOutranked,
     ResumesInSilence,
     SettleByIdOnly,
@@ -74,6 +76,7 @@ BROKEN_STORES: dict[StorePart, Sequence[Case]] = {
         stores.test_an_old_hold_is_refused_even_if_the_attempt_has_the_same_number,
         stores.test_a_node_that_wakes_up_is_told_what_it_lost,
     ],
+    ReapsByAnOldAnswer: [stores.test_nothing_is_reaped_of_a_node_that_lives_again],
     FenceByAttempt: [
         stores.test_an_old_hold_is_refused_even_if_the_attempt_has_the_same_number,
         stores.test_an_old_hold_is_refused_after_the_attempts_were_counted_anew,
@@ -166,7 +169,7 @@ BROKEN_QUEUES: dict[type[MemoryQueue | StoredQueue], Sequence[Case]] = {
     ("part", "case"), [(part, case) for part, cases in BROKEN_STORES.items() for case in cases]
 )
 async def test_a_broken_store_fails_the_case_named_for_it(part: StorePart, case: Case) -> None:
-    await fails(case, store_bench(store_with(part, HandClock())))
+    await fails(case, store_bench(store_with(part, HandClock()), patience=0.5))
     await run(case, store_bench(MemoryStore(HandClock())))
 
 
@@ -213,12 +216,12 @@ async def fails(case: Case, bench: Bench) -> None:
         await run(case, bench)
 
 
-def store_bench(store: Store) -> Bench:
+def store_bench(store: Store, patience: float = PATIENCE) -> Bench:
     @asynccontextmanager
     async def another() -> AsyncGenerator[Store]:
         yield store
 
-    traits = StoreTraits(another, patience=0.5)
+    traits = StoreTraits(another, patience=patience)
     return Bench(stores, {"store": store, "traits": traits, "change": Change.RETRY})
 
 
@@ -231,7 +234,7 @@ def coordinator_bench(coordinator: Coordinator, clock: HandClock) -> Bench:
     return Bench(coordinators, {"coordinator": coordinator, "traits": traits})
 
 
-async def queue_bench(kind: type[MemoryQueue | StoredQueue], patience: float = 10.0) -> Bench:
+async def queue_bench(kind: type[MemoryQueue | StoredQueue], patience: float = PATIENCE) -> Bench:
     clock = HandClock()
     store = MemoryStore(clock)
     numbers = count(1)

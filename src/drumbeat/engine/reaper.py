@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.service import Service
 from drumbeat.model.ending import Lost
 from drumbeat.model.events import AttemptLost, AttemptSuperseded
-from drumbeat.model.ids import label_of
-from drumbeat.model.job import Settled, Superseded
+from drumbeat.model.ids import NodeId, label_of
+from drumbeat.model.job import Attempt, Settled, Superseded
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import JobStore
 from drumbeat.rules.retrying import settlement
@@ -16,7 +18,7 @@ BATCH = 500
 
 
 class Reaper(Service):
-    """Ends lost attempts as their retry rules say. The fence keeps it from harming live ones."""
+    """Ends lost attempts as their retry rules say. The store keeps it from harming live ones."""
 
     name = "reaper"
 
@@ -28,16 +30,22 @@ class Reaper(Service):
     async def once(self) -> float | None:
         """Reap one batch."""
         attempts = await self._jobs.lost(BATCH)
-        verdicts = await self._jobs.settle(
-            [
-                settlement(attempt, Lost(label_of(attempt.node)), self._runtime.random.random())
-                for attempt in attempts
-            ]
-        )
+        by_node: dict[NodeId, list[Attempt]] = {}
+        for attempt in attempts:
+            by_node.setdefault(attempt.node, []).append(attempt)
+        for node, lost in by_node.items():
+            await self._reap(node, lost)
+        return 0.0 if len(attempts) == BATCH else self._every
+
+    async def _reap(self, node: NodeId, attempts: Sequence[Attempt]) -> None:
+        ending = Lost(label_of(node))
+        settlements = [
+            settlement(attempt, ending, self._runtime.random.random()) for attempt in attempts
+        ]
+        verdicts = await self._jobs.reap(settlements, node)
         for attempt, verdict in zip(attempts, verdicts, strict=True):
             match verdict:
                 case Settled():
                     self._bus.emit(AttemptLost(attempt, verdict.status))
                 case Superseded():
                     self._bus.emit(AttemptSuperseded(verdict.hold))
-        return 0.0 if len(attempts) == BATCH else self._every

@@ -204,6 +204,17 @@ class JobStore(Protocol):
         """Running attempts whose node's heartbeat is over by the store's clock, or unknown."""
         ...
 
+    async def reap(
+        self, settlements: Sequence[Settlement], node: NodeId, at: At = None
+    ) -> Sequence[Settled | Superseded]:
+        """Close attempts of a node that is dead, as `settle` does.
+
+        Whether it is dead is judged in the same step: it may have been heard of since its attempts
+        were found `lost`, and of a node that lives nothing is taken away. A heartbeat that comes
+        at the same time either saves them, or is told that they are lost.
+        """
+        ...
+
     async def held(self, by: NodeId) -> Sequence[Attempt]:
         """Running attempts of one node: lets it find claims whose answer never reached it."""
         ...

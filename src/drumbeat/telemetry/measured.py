@@ -42,6 +42,7 @@ class _Measure:
             "jobs.take": flow.taken,
             "jobs.lost": flow.lost,
             "jobs.settle": flow.settled,
+            "jobs.reap": flow.settled,
             "schedules.commit": flow.committed,
             "schedules.backfill": flow.backfilled,
         }

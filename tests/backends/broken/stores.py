@@ -15,8 +15,10 @@ from drumbeat.model.job import (
     Hold,
     Inserted,
     JobSpec,
+    Settled,
     Settlement,
     Status,
+    Superseded,
     Taken,
     Wanted,
 )
@@ -112,6 +114,16 @@ class ClaimWithoutCompareAndSet(MemoryJobs):
         with self._step:
             attempts = [self._table.start(record, by, now) for record in queued]
         return Taken(tuple(attempts), tuple(verdicts))
+
+
+class ReapsByAnOldAnswer(MemoryJobs):
+    """Takes attempts from a node that was dead when somebody asked, and lives again."""
+
+    async def reap(
+        self, settlements: Sequence[Settlement], node: NodeId, at: At = None
+    ) -> Sequence[Settled | Superseded]:
+        del node
+        return await self.settle(settlements, at)
 
 
 class LooksForPausesFirst(MemoryJobs):

@@ -127,6 +127,17 @@ class MemoryJobs:
                     break
             return attempts[:limit]
 
+    async def reap(
+        self, settlements: Sequence[Settlement], node: NodeId, at: At = None
+    ) -> Sequence[Settled | Superseded]:
+        """Close attempts of a node that is dead; of one that lives, none."""
+        with self._step as step:
+            now = step.now(at)
+            check_settlements(settlements)
+            if self._nodes.alive(node, now):
+                return [Superseded(settlement.hold) for settlement in settlements]
+            return [self._settle(settlement, now) for settlement in settlements]
+
     async def held(self, by: NodeId) -> Sequence[Attempt]:
         """Running attempts of one node."""
         with self._step:

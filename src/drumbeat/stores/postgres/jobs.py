@@ -141,6 +141,20 @@ class PostgresJobs:
         dead = [node for (node,) in await self._database.fetch(self._sql.dead_nodes, checked(at))]
         return await self._held(dead, limit) if dead else []
 
+    async def reap(
+        self, settlements: Sequence[Settlement], node: NodeId, at: At = None
+    ) -> Sequence[Settled | Superseded]:
+        """Close attempts of a node that is dead; of one that lives, none."""
+        batch = Settlements(settlements)
+        if not settlements:
+            return []
+        ((lives, *verdicts),) = await self._database.fetch(
+            self._sql.reap, node, *batch.arrays, checked(at)
+        )
+        if lives:
+            return [Superseded(settlement.hold) for settlement in settlements]
+        return batch.verdicts(*verdicts)
+
     async def held(self, by: NodeId) -> Sequence[Attempt]:
         """Running attempts of one node."""
         return await self._held([by], None)

@@ -48,7 +48,7 @@ from drumbeat.stores.sqlite.promoting import promote
 from drumbeat.stores.sqlite.rows import LINE, Row, held_attempt, job_of
 from drumbeat.stores.sqlite.session import STATUSES, StoreSession
 from drumbeat.stores.sqlite.settling import HISTORY, Settling, check_settlements
-from drumbeat.stores.sqlite.sql import JOBS, VIEWS, listed
+from drumbeat.stores.sqlite.sql import JOBS, NODES, VIEWS, listed
 
 JOBS_BY_ID = VIEWS.jobs % "jobs.id IN (SELECT value FROM json_each(?))"
 HELD_BY = VIEWS.held % "WHERE running.node = ? ORDER BY running.id"
@@ -167,6 +167,24 @@ class SqliteJobs:
         return await self._database.read(
             lambda connection: self._attempts(connection, LOST, (now, limit))
         )
+
+    async def reap(
+        self, settlements: Sequence[Settlement], node: NodeId, at: At = None
+    ) -> Sequence[Settled | Superseded]:
+        """Close attempts of a node that is dead; of one that lives, none."""
+        check_at(at)
+        check_settlements(settlements)
+
+        def step(session: StoreSession) -> Sequence[Settled | Superseded]:
+            now = session.moment(at)
+            if session.execute(NODES.lives, (node, now.number)).fetchone():
+                return [Superseded(settlement.hold) for settlement in settlements]
+            session.flush_rows()
+            settling = Settling(session, now)
+            settling.run(settlements)
+            return settling.verdicts()
+
+        return await self._database.write(step)
 
     async def held(self, by: NodeId) -> Sequence[Attempt]:
         """Running attempts of one node."""

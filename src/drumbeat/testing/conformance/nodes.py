@@ -6,7 +6,15 @@ from dataclasses import replace
 from datetime import timedelta
 
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Change, Progress, Settlement, Status
+from drumbeat.model.job import (
+    Attempt,
+    Change,
+    Progress,
+    Settled,
+    Settlement,
+    Status,
+    Superseded,
+)
 from drumbeat.model.node import Beat, NodeRecord
 from drumbeat.ports.store import Store
 from drumbeat.testing.conformance.builders import (
@@ -161,3 +169,35 @@ class LostConformance:
         await take_one(store, by=BERT, at=after(7))
         pulse = await store.nodes.beat(beat(holds=[first.hold, second.hold]), after(8))
         assert (pulse.lost, pulse.cancelled) == ((first.hold,), ())
+
+    async def test_what_a_dead_node_held_is_reaped(self, store: Store) -> None:
+        await store.nodes.beat(beat(lifetime=5), NOON)
+        await insert(store, spec(), spec())
+        first, second = await take(store)
+        await finish(store, first.hold)
+        verdicts = await store.jobs.reap([_lost(first), _lost(second)], ANNE, after(6))
+        assert list(verdicts) == [Superseded(first.hold), Settled(second.hold, Status.PENDING)]
+        (record,) = await store.jobs.attempts(second.job_id)
+        assert (record.change, record.error) == (Change.RETRY, "lost")
+
+    async def test_what_a_node_held_that_never_beat_is_reaped(self, store: Store) -> None:
+        attempt = await running(store)
+        verdicts = await store.jobs.reap([_lost(attempt)], ANNE, NOON)
+        assert list(verdicts) == [Settled(attempt.hold, Status.PENDING)]
+
+    async def test_nothing_is_reaped_of_a_node_that_lives_again(self, store: Store) -> None:
+        await store.nodes.beat(beat(lifetime=5), NOON)
+        attempt = await running(store)
+        assert list(await store.jobs.lost(10, after(6))) == [attempt]
+        await store.nodes.beat(beat(lifetime=5, holds=[attempt.hold]), after(7))
+        verdicts = await store.jobs.reap([_lost(attempt)], ANNE, after(8))
+        assert list(verdicts) == [Superseded(attempt.hold)]
+        assert (await job_of(store, attempt.job_id)).status is Status.RUNNING
+        await finish(store, attempt.hold, after(9))
+
+    async def test_reaping_nothing_does_nothing(self, store: Store) -> None:
+        assert list(await store.jobs.reap([], ANNE, NOON)) == []
+
+
+def _lost(attempt: Attempt) -> Settlement:
+    return Settlement(attempt.hold, Change.RETRY, delay=timedelta(hours=1), error="lost")

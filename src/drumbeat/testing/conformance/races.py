@@ -31,6 +31,7 @@ from drumbeat.testing.conformance.builders import (
     BERT,
     add,
     after,
+    beat,
     edited,
     fire,
     job_of,
@@ -74,7 +75,7 @@ class RaceConformance:
                         return [*(await store.jobs.take(wanted(0), ANNE, [done])).verdicts]
                     lost = await other.jobs.lost(10, after(60))
                     again = [Settlement(each.hold, Change.RETRY, timedelta(1)) for each in lost]
-                    return [*await other.jobs.settle(again, after(60))]
+                    return [*await other.jobs.reap(again, ANNE, after(60))]
 
                 worker, reaper = await race(end, racers=2)
                 ended = [isinstance(each, Settled) for each in (*worker, *reaper)]
@@ -82,6 +83,23 @@ class RaceConformance:
                 job = await job_of(store, attempt.job_id)
                 assert job.status is (Status.COMPLETED if ended[0] else Status.PENDING)
                 assert len(await store.jobs.attempts(attempt.job_id)) == 1
+
+    async def test_a_heartbeat_saves_the_attempts_or_is_told_that_they_are_lost(
+        self, store: Store, traits: StoreTraits
+    ) -> None:
+        async with traits.another() as other:
+            for _ in range(ROUNDS):
+                await store.nodes.leave(ANNE)
+                attempt = await _held(store)
+
+                async def act(number: int, attempt: Attempt = attempt) -> object:
+                    if number == 0:
+                        return (await store.nodes.beat(beat(holds=[attempt.hold]), after(60))).lost
+                    lost = [Settlement(attempt.hold, Change.RETRY, timedelta(1))]
+                    return (await other.jobs.reap(lost, ANNE, after(60)))[0]
+
+                told, reaped = await race(act, racers=2)
+                assert told == ((attempt.hold,) if isinstance(reaped, Settled) else ())
 
     async def test_a_cancellation_and_a_retry_at_once_end_the_job(
         self, store: Store, traits: StoreTraits

@@ -22,7 +22,9 @@ from drumbeat.testing.simulation.loop import LANE, Lane, VirtualLoop
 
 SWIFT = 0.002
 """Seconds that a message takes at most in fair weather."""
-WRITES = frozenset({"commit", "put", "insert", "take", "settle", "claim", "acquire", "renew"})
+WRITES = frozenset(
+    {"commit", "put", "insert", "take", "settle", "reap", "claim", "acquire", "renew"}
+)
 
 
 @dataclass(slots=True)

@@ -39,7 +39,7 @@ def _deposed_while_committing(history: History) -> int:
 
 
 def _dead_mans_writes(history: History) -> int:
-    return sum(not said.sender_alive for said in history.calls("commit", "take", "settle"))
+    return sum(not said.sender_alive for said in history.calls("commit", "take", "settle", "reap"))
 
 
 def _two_believers(history: History) -> int:

@@ -52,7 +52,7 @@ def _worth_reading(said: Applied) -> bool:
         return taken is not None and bool(taken.attempts or taken.verdicts)
     if said.call in ("acquire", "nodes", "stale", "open", "list"):
         return isinstance(said.answer, Lease)
-    if said.call.startswith("prune") or (said.call == "settle" and not said.answer):
+    if said.call.startswith("prune") or (said.call in ("settle", "reap") and not said.answer):
         return False
     return said.call not in ROUTINE
 
@@ -68,7 +68,7 @@ def _summary(said: Applied) -> str:
             return f"{[edit.name for edit in edits]} {_kinds(said.answer)}"
         case "take":
             return _take(said)
-        case "settle":
+        case "settle" | "reap":
             asked = cast("Sequence[Settlement]", said.arguments[0])
             return f"{_holds(asked)} {_kinds(said.answer)}"
         case _:

@@ -42,6 +42,12 @@ SELECT plain_verdicts, done_verdicts, verdicts FROM {schema}.settle_2(
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
 );
 
+-- name: reap
+-- Close the attempts of a node that is dead.
+SELECT lives, plain_verdicts, done_verdicts, verdicts FROM {schema}.reap_1(
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
+);
+
 -- name: cancel
 -- End waiting jobs as cancelled; mark running ones.
 SELECT {schema}.cancel_1($1, $2, $3);

@@ -13,6 +13,10 @@ UPDATE running SET progress = ? WHERE id = ? AND fence = ?;
 -- What became of some holds.
 SELECT id, fence, cancel_requested FROM running WHERE id IN (SELECT value FROM json_each(?));
 
+-- name: lives
+-- Whether a node's last heartbeat is still worth something.
+SELECT 1 FROM nodes WHERE id = ? AND expires_at > ?;
+
 -- name: leave
 -- A node's last heartbeat was worth nothing after all.
 UPDATE nodes SET expires_at = beat_at WHERE id = ?;

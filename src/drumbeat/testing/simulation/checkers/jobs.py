@@ -34,7 +34,7 @@ class OnlyLegalChanges(ServerWatcher):
     It is a second opinion on every job: where it stands, by the answers that the store gave.
     """
 
-    calls = frozenset({"take", "settle", "cancel"})
+    calls = frozenset({"take", "settle", "reap", "cancel"})
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
@@ -92,7 +92,7 @@ class OnlyLegalChanges(ServerWatcher):
 class CompletedAtMostOnce(ServerWatcher):
     """S12: a job completes once, and is never claimed after that."""
 
-    calls = frozenset({"take", "settle"})
+    calls = frozenset({"take", "settle", "reap"})
 
     def __init__(self, history: History) -> None:
         super().__init__(history)

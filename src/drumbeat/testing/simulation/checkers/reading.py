@@ -64,7 +64,7 @@ def changes_by(said: Applied) -> Iterator[Edit | Commit]:
 
 def settlements(history: History) -> Iterator[tuple[Applied, Settlement, Settled | Superseded]]:
     """Every ending that the store was told of, and what it said to it."""
-    for each in history.calls("take", "settle"):
+    for each in history.calls("take", "settle", "reap"):
         for settlement, verdict in settled_by(each):
             yield each, settlement, verdict
 

@@ -21,7 +21,7 @@ Look: TypeAlias = Callable[[Sequence[JobId]], Sequence[Job | None]]
 class WhatWasSaidIsThere(ServerWatcher):
     """S1, S3, S16, S17: a write is in the store as a whole as soon as it is answered."""
 
-    calls = frozenset({"commit", "backfill", "insert", "take", "settle"})
+    calls = frozenset({"commit", "backfill", "insert", "take", "settle", "reap"})
 
     def __init__(self, history: History, look: Look) -> None:
         super().__init__(history)
