@@ -14,7 +14,7 @@ Strike: TypeAlias = Callable[[Write], Awaitable[Any]]
 """What becomes of the write that is struck."""
 
 WRITES = {
-    "jobs": frozenset({"insert", "take", "settle", "cancel", "promote", "reopen"}),
+    "jobs": frozenset({"insert", "take", "settle", "reap", "cancel", "promote", "reopen"}),
     "schedules": frozenset({"put", "commit", "backfill"}),
     "nodes": frozenset({"beat", "leave"}),
     "fence": frozenset({"claim"}),

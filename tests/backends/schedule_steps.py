@@ -258,11 +258,18 @@ class Driver:
                 return list(await self._store.nodes.request_drain([step.node]))
             case Reap():
                 lost = await self._store.jobs.lost(100, self._now)
-                again = [Settlement(each.hold, Change.GIVE_BACK) for each in lost]
-                settled = await self._store.jobs.settle(again, self._now)
-                return sorted(lost, key=lambda each: each.job_id), sorted(settled, key=repr)
+                return sorted(lost, key=lambda each: each.job_id), await self._reap()
             case _:
                 raise AssertionError(step)
+
+    async def _reap(self) -> list[object]:
+        """What every node holds is to be taken from it, whether or not it is dead."""
+        told: list[object] = []
+        for node in NODES:
+            held = sorted(await self._store.jobs.held(node), key=lambda each: each.job_id)
+            again = [Settlement(each.hold, Change.GIVE_BACK) for each in held]
+            told += await self._store.jobs.reap(again, node, self._now)
+        return told
 
     async def look(self) -> object:
         """All that there is to see."""
