@@ -232,14 +232,14 @@ async def test_queues_are_listed_paused_and_resumed(client: Client) -> None:
 
 async def test_nodes_and_the_leader_are_those_of_the_app(app: Drumbeat, client: Client) -> None:
     async def leads() -> None:
-        while await client.leadership.leader() is None:
+        while not (await client.leadership.history()).items:  # appointed, and known to the store
             pass
 
     await asyncio.wait_for(leads(), 30)
     assert await client.leadership.leader() == await app.leadership.leader()
     (node,) = await client.nodes()
     assert node.node.id == app.id
-    (term,) = (await client.leadership.history()).items
+    term = (await client.leadership.history()).items[0]
     assert term == (await app.store.fence.history("scheduler", PageRequest())).items[0]
     with pytest.raises(NotFound, match="'nobody'"):
         await client.drain(["nobody"])
