@@ -301,11 +301,14 @@ class Drumbeat(Declarations):
         self._last_phase = Phase.STOPPED
 
     @asynccontextmanager
-    async def running(self, roles: Iterable[Role | str] = ROLES) -> AsyncGenerator[Self]:
-        """Run as a node for as long as the body takes: for the lifespan of a web app."""
+    async def running(self, roles: Iterable[Role | str] = ROLES) -> AsyncGenerator[None]:
+        """Run as a node for as long as the body takes: for the lifespan of a web app.
+
+        It gives nothing to the body: Starlette would take that for the state of its requests.
+        """
         await self.start(roles)
         try:
-            yield self
+            yield
         finally:
             await self.stop()
 

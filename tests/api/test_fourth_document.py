@@ -91,8 +91,8 @@ def site(
     }
     ours = (
         ("scheduler", {"HTTP_ADDR": scheduler}, "Became the leader"),
-        ("worker", {"WORKER_ID": "worker-1", "WORKER_HTTP_ADDR": worker}, "Scheduler started"),
-        ("worker", {"WORKER_ID": "worker-2", "WORKER_HTTP_ADDR": other}, "Scheduler started"),
+        ("worker", {"WORKER_ID": "worker-1", "WORKER_HTTP_ADDR": worker}, "Node started"),
+        ("worker", {"WORKER_ID": "worker-2", "WORKER_HTTP_ADDR": other}, "Node started"),
     )
     nodes = [_start(folder, role, {**common, **settings}) for role, settings, _ in ours]
     try:

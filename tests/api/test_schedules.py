@@ -79,6 +79,22 @@ async def test_a_change_leaves_the_rest_as_it_is(ask: Caller) -> None:
     assert (await ask("PATCH", "/schedules/other", {})).status == 404
 
 
+async def test_a_new_expression_keeps_what_the_old_one_said_of_the_clock(ask: Caller) -> None:
+    await put(ask, dst_gap="skip")
+    path = "/schedules/nightly"
+    moved = (await ask("PATCH", path, {"when": "0 3 * * *"})).data
+    assert moved["when"] == "At 03:00 every day (Europe/Paris)"
+    assert moved["trigger"]["dst_gap"] == "skip"
+    moved = (await ask("PATCH", path, {"when": "TZ=Asia/Tokyo 0 4 * * *"})).data
+    assert moved["when"] == "At 04:00 every day (Asia/Tokyo)"
+    moved = (await ask("PATCH", path, {"when": "0 5 * * *", "tz": "UTC"})).data
+    assert moved["when"] == "At 05:00 every day (UTC)"
+    moved = (await ask("PATCH", path, {"when": "@every 5m"})).data
+    assert moved["when"] == "Every 5 minutes"
+    moved = (await ask("PATCH", path, {"when": "0 6 * * *"})).data
+    assert moved["when"] == "At 06:00 every day (UTC)"
+
+
 async def test_a_change_of_the_task_or_its_arguments_is_checked(ask: Caller) -> None:
     await put(ask, args={"name": "Anna"})
     path = "/schedules/nightly"
@@ -107,15 +123,15 @@ async def test_a_task_that_only_others_know_is_scheduled_with_unchecked_argument
     ("change", "field"),
     [
         ({"when": "61 * * * *"}, "when"),
-        ({"when": {"type": "hourly"}}, None),
-        ({"when": {"type": "every", "interval": -1}}, None),
-        ({"tz": "Mars/Olympus"}, None),
-        ({"args": {"nome": "Anna"}}, None),
+        ({"when": {"type": "hourly"}}, "when"),
+        ({"when": {"type": "every", "interval": -1}}, "when"),
+        ({"tz": "Mars/Olympus"}, "tz"),
+        ({"args": {"nome": "Anna"}}, "args"),
         ({"policies": {"cap": 0}}, "policies.cap"),
-        ({"policies": {"colour": 1}}, "policies"),
+        ({"policies": {"colour": 1}}, "policies.colour"),
         ({"queue": "@leader"}, None),
         ({"task": "drumbeat.retry_jobs"}, "task"),
-        ({"colour": "red"}, None),
+        ({"colour": "red"}, "colour"),
         ({"when": {"type": "daily", "times": ["09:00"]}, "tz": "UTC"}, "tz"),
         ({"when": "x" * 501}, "when"),
     ],

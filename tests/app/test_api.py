@@ -12,7 +12,7 @@ from drumbeat import Context, Drumbeat, Job, NotRunning, ScheduledTask, Status, 
 from drumbeat.model.errors import InvalidOption
 from drumbeat.model.events import LeadershipGained
 
-PATIENCE = 20.0
+PATIENCE = 40.0
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from drumbeat.model.errors import (
 )
 from drumbeat.model.job import ARGUMENTS_LIMIT
 
-PATIENCE = 20.0
+PATIENCE = 40.0
 
 
 class Colour(Enum):

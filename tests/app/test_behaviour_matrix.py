@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 PROGRAM = Path(__file__).with_name("instance.py")
-PATIENCE = 40.0
+PATIENCE = 60.0
 
 EXECUTING = "Leader executing scheduled task"
 SKIPPING = "Skipping task execution - not the leader"
@@ -80,14 +80,19 @@ class Fleet:
 
 
 @asynccontextmanager
-async def running(file: Path, count: int, *, election: bool) -> AsyncGenerator[Fleet]:
-    """Processes that get everything by the environment, as in a container."""
+async def running(
+    file: Path, count: int, *, election: bool, ttl: str = "15s"
+) -> AsyncGenerator[Fleet]:
+    """Processes that get everything by the environment, as in a container.
+
+    The TTL is so long that a busy machine does not cost a leader its term.
+    """
     heard = asyncio.Event()
     instances: list[Instance] = []
     environment = {
         **os.environ,
         "LEADER_ELECTION_ENABLED": "true" if election else "false",
-        "LEADER_ELECTION_LOCK_TTL": "3s",
+        "LEADER_ELECTION_LOCK_TTL": ttl,
         "LEADER_ELECTION_RETRY_INTERVAL": "500ms",
         "LOG_LEVEL": "DEBUG",
         "LOG_FORMAT": "JSON",
@@ -138,12 +143,14 @@ async def test_the_behaviour_matrix(tmp_path: Path, election: bool, count: int) 
                 [] if election else ["Leader election is off: every instance runs every task"]
             )
             assert [row["message"] for row in warned] == expected
-        times = set(fleet.ticks().values())
-        assert times == {1} if election else count in times
+        if election:
+            assert set(fleet.ticks().values()) == {1}
+        else:
+            await fleet.until(lambda: count in fleet.ticks().values())
 
 
 async def test_a_killed_leader_is_followed_and_no_tick_is_run_twice(tmp_path: Path) -> None:
-    async with running(tmp_path / "leader.db", 3, election=True) as fleet:
+    async with running(tmp_path / "leader.db", 3, election=True, ttl="5s") as fleet:
         await fleet.until(lambda: any(len(each.of(EXECUTING)) >= 2 for each in fleet.instances))
         first = fleet.leader
         first.process.kill()

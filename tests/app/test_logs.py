@@ -141,3 +141,13 @@ async def test_the_log_of_a_context_keeps_what_was_bound(
     (failed,) = [record for record in caplog.records if record.getMessage() == "failed"]
     assert failed.exc_info is not None
     assert failed.name == "drumbeat.task.work"
+
+
+async def test_a_node_that_schedules_nothing_does_not_say_that_a_scheduler_started(
+    app: Drumbeat, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, logger="drumbeat")
+    await app.start(["worker"])
+    await clock.until(app.stop(0))
+    assert lines(caplog, "Scheduler started successfully") == []
+    assert [line["roles"] for line in lines(caplog, "Node started successfully")] == ["worker"]

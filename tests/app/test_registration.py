@@ -331,9 +331,9 @@ def test_settings_that_cannot_work_are_refused_when_the_app_is_made(
     ("addresses", "sentence"),
     [
         ({"store": "memory"}, "store must be an address such as 'memory://', not 'memory'"),
-        ({"store": "carrier-pigeon://x"}, "no store is known for 'carrier-pigeon'"),
-        ({"coordinator": "zookeeper://x"}, "no coordinator is known for 'zookeeper'"),
-        ({"queue": "rabbit://x"}, "no queue is known for 'rabbit'"),
+        ({"store": "carrier-pigeon://x"}, "no store is known for carrier-pigeon://"),
+        ({"coordinator": "zookeeper://x"}, "no coordinator is known for zookeeper://"),
+        ({"queue": "rabbit://x"}, "no queue is known for rabbit://"),
     ],
 )
 def test_addresses_that_nobody_knows_are_refused(addresses: dict[str, Any], sentence: str) -> None:

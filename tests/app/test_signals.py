@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 PROGRAM = Path(__file__).with_name("stoppable.py")
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 class Program:

@@ -127,7 +127,7 @@ class RemoteTerminal(Terminal):
         return server
 
     def _there(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
 
 
 def declare(app: Drumbeat) -> None:

@@ -32,6 +32,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
         ("x = 1\nraise RuntimeError('no luck')\n", "RuntimeError: no luck", 2),
         ("def broken(:\n", "SyntaxError: invalid syntax", 1),
         ("from drumbeat import Drumbeat\n\napp = Drumbeat('pigeon://x')\n", "no store is known", 3),
+        ("import json\n\njson.loads('pigeon')\n", "JSONDecodeError", 3),
     ],
 )
 def test_an_app_that_does_not_import_shows_the_error_and_its_line(

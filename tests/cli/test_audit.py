@@ -23,3 +23,37 @@ def test_changes_are_shown_newest_first_with_who_and_why(terminal: Terminal) -> 
     answer = terminal("audit", "--limit", "1", "-o", "json")
     assert answer.data == [post]
     assert "There are more" in answer.err
+
+
+def test_every_change_of_a_terminal_is_in_the_log_whatever_it_asks(terminal: Terminal) -> None:
+    terminal("schedule", "create", "beat", "--task", "greet", "--every", "1m")
+    for verb in (("pause", "--reason", "stocktaking"), ("resume",), ("skip",), ("skip", "--undo")):
+        assert terminal("schedule", verb[0], "beat", *verb[1:]).code == 0
+    job = terminal("schedule", "trigger", "beat", "-o", "json").data["id"]
+    terminal("job", "cancel", str(job), "--reason", "wrong customer")
+    terminal("job", "retry", str(job))
+    terminal("schedule", "backfill", "beat", "--from", "-1m", "--dry-run")
+    terminal("schedule", "backfill", "beat", "--from", "-1m")
+    terminal("schedule", "delete", "beat")
+    log = list(reversed(terminal("audit", "-o", "json").data))
+    assert [(each["action"], each["target"], each["reason"]) for each in log] == [
+        ("schedule.put", "beat", ""),
+        ("schedule.pause", "beat", "stocktaking"),
+        ("schedule.resume", "beat", ""),
+        ("schedule.skip", "beat", ""),
+        ("schedule.unskip", "beat", ""),
+        ("schedule.trigger", "beat", ""),
+        ("job.cancel", str(job), "wrong customer"),
+        ("job.retry", str(job), ""),
+        ("schedule.backfill", "beat", ""),
+        ("schedule.delete", "beat", ""),
+    ]
+    assert {each["outcome"] for each in log} == {"done"}
+
+
+def test_a_change_that_was_refused_is_in_the_log_too(terminal: Terminal) -> None:
+    assert terminal("schedule", "pause", "nosuch").code == 3
+    assert terminal("job", "retry", "7").code == 3
+    log = terminal("audit", "-o", "json").data
+    assert [each["action"] for each in log] == ["job.retry", "schedule.pause"]
+    assert all(each["outcome"] != "done" for each in log)

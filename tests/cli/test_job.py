@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
+
+from drumbeat import Retry
+from drumbeat.model.retry import DEFAULT_RETRY, Strategy
 
 from .support import Terminal
 
@@ -55,6 +61,51 @@ def test_a_job_is_submitted_with_its_arguments_and_options(terminal: Terminal) -
     assert (again["id"], again["arguments"]) == (job["id"], {"name": "Anna"})
 
 
+@pytest.mark.parametrize("task", ["greet", "unheard-of"])
+def test_a_job_is_submitted_with_how_long_and_how_often_it_is_tried(
+    terminal: Terminal, task: str
+) -> None:
+    options = ("--timeout", "90s", "--dedupe-for", "2h", "--max-retries", "7")
+    more = ("--retry-delay", "10s", "--max-retry-delay", "1m", "--retry-strategy", "linear")
+    answer = terminal("job", "submit", task, *options, *more, "-o", "json")
+    assert answer.code == 0, answer.err
+    spec = terminal.do(terminal.app.jobs.get(answer.data["id"])).spec
+    assert spec.retry == Retry(Strategy.LINEAR, 7, 10.0, 60.0)
+    assert (spec.timeout, spec.dedupe_for) == (90.0, timedelta(hours=2))
+
+
+@pytest.mark.parametrize(
+    ("options", "retry"),
+    [
+        (("--max-retries", "0"), replace(DEFAULT_RETRY, max_retries=0)),
+        (("--retry-delay", "2h"), replace(DEFAULT_RETRY, base_delay=7200.0, max_delay=7200.0)),
+        ((), Retry.never()),
+    ],
+)
+def test_what_is_not_said_of_a_retry_is_as_by_default(
+    terminal: Terminal, options: tuple[str, ...], retry: Retry
+) -> None:
+    answer = terminal("job", "submit", "fail", *options, "-o", "json")
+    assert terminal.do(terminal.app.jobs.get(answer.data["id"])).spec.retry == retry
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--retry-delay", "1m", "--max-retry-delay", "1s"), "max_delay 1.0 must be finite, and"),
+        (("--retry-delay", "soon"), "soon"),
+        (("--max-retries", "-1"), "--max-retries"),
+        (("--timeout", "0s"), "timeout"),
+    ],
+)
+def test_a_retry_that_cannot_be_is_refused(
+    terminal: Terminal, options: tuple[str, ...], words: str
+) -> None:
+    answer = terminal("job", "submit", "greet", *options)
+    assert answer.code == 2
+    assert words in answer.err
+
+
 def test_arguments_may_be_one_json_object(terminal: Terminal) -> None:
     answer = terminal("job", "submit", "greet", "--json", '{"name": "Anna"}', "-o", "json")
     assert answer.data["arguments"] == {"name": "Anna"}
@@ -90,7 +141,7 @@ def test_a_job_that_cannot_be_submitted_is_refused(
 
 def test_jobs_are_listed_newest_first_and_filtered(busy: Terminal) -> None:
     lines = busy("job", "list").out.splitlines()
-    assert lines[0].split() == ["id", "status", "task", "queue", "took", "when"]
+    assert lines[0].split() == ["id", "status", "task", "queue", "took", "when", "(UTC)"]
     assert [line.split()[:3] for line in lines[1:]] == [
         ["3", "pending", "greet"],
         ["2", "failed", "fail"],

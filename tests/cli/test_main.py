@@ -42,6 +42,25 @@ def test_every_command_says_what_it_does_with_an_example(path: str) -> None:
     assert all(len(line) <= 100 for line in answer.out.splitlines())
 
 
+@pytest.mark.parametrize("path", ["", *ALL])
+def test_every_option_says_what_it_is_for(path: str) -> None:
+    found: click.Command = command
+    for word in path.split():
+        assert isinstance(found, click.Group)
+        inner = found.get_command(click.Context(found), word)
+        assert inner is not None
+        found = inner
+    options = [each for each in found.params if isinstance(each, click.Option)]
+    assert [each.opts for each in options if not each.help] == []
+
+
+@pytest.mark.parametrize("words", [(), ("schedule",), ("import",)])
+def test_a_noun_by_itself_is_answered_with_its_help_and_exit_code_2(words: tuple[str, ...]) -> None:
+    answer = run(*words)
+    assert (answer.code, answer.out) == (2, "")
+    assert answer.err.startswith(" ".join(("Usage: drumbeat", *words)))
+
+
 @pytest.mark.parametrize("path", ALL)
 def test_every_command_is_named_in_the_page(path: str) -> None:
     assert re.search(rf"`drumbeat {re.escape(path)}[ `]", PAGE.read_text(encoding="utf-8"))
@@ -67,9 +86,10 @@ def test_every_command_of_the_list_is_where_the_list_says(entry: Entry) -> None:
         (("schedule", "lst"), "no command is named 'lst'; did you mean 'list'?"),
         (("job", "frobnicate"), "no command is named 'frobnicate'; there are cancel, list,"),
         (("queue", "--colour"), "No such option"),
-        (("job", "show", "x"), "'x' is not a valid integer"),
+        (("job", "show", "x"), "'x' is not a whole number"),
         (("queue", "-o", "xml"), "'xml' is not one of 'table', 'json'"),
         (("job", "show"), "Missing argument 'ID'"),
+        (("completion",), "Missing argument 'SHELL'. Choose from: bash, zsh, fish"),
     ],
 )
 def test_bad_usage_is_one_line_and_exit_code_2(arguments: tuple[str, ...], sentence: str) -> None:
@@ -165,7 +185,7 @@ def test_the_help_needs_neither_the_engine_nor_the_tables() -> None:
         "print([name for name in late if name in sys.modules], file=sys.stderr)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=90
     )
     assert done.stderr.strip() == "[]"
 

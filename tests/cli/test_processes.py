@@ -19,7 +19,7 @@ APP = """
 import asyncio
 from drumbeat import Context, Drumbeat, every
 
-app = Drumbeat(heartbeat_every=0.5, node_lifetime=2)
+app = Drumbeat(heartbeat_every=0.5, node_lifetime=40)
 
 @app.task
 async def greet(name: str = "world") -> str:
@@ -119,7 +119,7 @@ def test_a_leader_resigns_when_it_is_asked_from_another_process(start: Start, as
 
 def test_a_second_sigterm_cuts_the_grace_short(start: Start, ask: Ask) -> None:
     node = start("worker", "shop:app", "--grace", "1h")
-    node.says("Scheduler started")
+    node.says("started successfully")
     ask("job", "submit", "linger", "seconds=3600")
     node.says("lingering")
     node.signal(signal.SIGTERM)

@@ -55,10 +55,10 @@ def node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Node]:
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     try:
-        asyncio.run_coroutine_threadsafe(app.start(["scheduler", "worker", "api"]), loop).result(20)
-        assert leads.wait(20)
+        asyncio.run_coroutine_threadsafe(app.start(["scheduler", "worker", "api"]), loop).result(60)
+        assert leads.wait(60)
         yield Node(f"http://{app.addresses[0]}")
-        asyncio.run_coroutine_threadsafe(app.stop(0), loop).result(20)
+        asyncio.run_coroutine_threadsafe(app.stop(0), loop).result(60)
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
@@ -73,6 +73,21 @@ def test_a_job_is_submitted_and_waited_for(node: Node) -> None:
     failed = node("job", "submit", "fail", "--wait")
     assert failed.code == 1
     assert "no such customer" in failed.err
+
+
+def test_a_job_says_over_the_wire_how_it_is_tried(node: Node) -> None:
+    options = (
+        "--max-retries",
+        "1",
+        "--retry-delay",
+        "0s",
+        "--timeout",
+        "10s",
+        "--dedupe-for",
+        "1h",
+    )
+    failed = node("job", "submit", "fail", *options, "--wait", "-o", "json")
+    assert (failed.code, failed.data["attempt"]) == (1, 2)
 
 
 def test_many_jobs_are_cancelled_and_their_number_told(node: Node) -> None:

@@ -165,6 +165,19 @@ def test_past_ticks_are_backfilled_once(beating: Terminal) -> None:
     assert [row["outcome"] for row in beating(*fill).data] == ["had fired before"] * 3
 
 
+def test_a_dry_run_of_a_backfill_tells_what_fired_from_what_would(beating: Terminal) -> None:
+    beating.tick("1m")
+    beating("schedule", "pause", "beat")
+    beating.tick("2m")
+    answer = beating("schedule", "backfill", "beat", "--from", "-150s", "--dry-run")
+    assert [line.split("  ")[1] for line in answer.out.splitlines()[1:4]] == [
+        "had fired before",
+        "would fire",
+        "would fire",
+    ]
+    assert "3 ticks, 2 would fire" in answer.out
+
+
 def test_a_schedule_is_deleted(beating: Terminal) -> None:
     assert beating("schedule", "delete", "beat", "-o", "json").data == {
         "name": "beat",

@@ -26,6 +26,21 @@ def test_a_paused_schedule_is_shown_with_the_reason_and_without_a_next_tick(
     assert "none while" not in beating("schedule", "resume", "beat").out
 
 
+def test_whoever_skips_a_tick_is_told_which_and_sees_that_it_will_not_fire(
+    beating: Terminal,
+) -> None:
+    tick = "2030-01-01 00:01:00 UTC (in 1m)"
+    skipped = words_of(beating("schedule", "skip", "beat").out)
+    assert skipped.startswith(f"schedule beat skips its tick of {tick} ")
+    for said in (skipped, words_of(beating("schedule", "show", "beat").out)):
+        assert f"next tick {tick}, which is skipped" in said
+    (row,) = (line for line in beating("schedule", "list").out.splitlines() if "beat" in line)
+    assert row.split()[4] == "skipped"
+    assert "is skipped: a person said so." in beating("schedule", "explain", "beat").out
+    again = beating("schedule", "skip", "beat", "--undo").out
+    assert again.startswith(f"schedule beat no longer skips its tick of {tick}\n")
+
+
 def test_whoever_deletes_a_schedule_that_code_declares_is_told_that_it_comes_back(
     terminal: Terminal,
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -228,6 +229,12 @@ def test_no_anchor_is_taken_from_another_rule(trigger: Trigger) -> None:
 def test_what_does_not_count_needs_no_anchor(trigger: Trigger) -> None:
     assert trigger.anchored(START) is trigger
     assert trigger.with_anchor_of(trigger) == trigger
+
+
+@pytest.mark.parametrize("at", ["tomorrow", ["2026-01-01T00:00:00Z"]])
+def test_a_text_is_no_instant(at: Any) -> None:
+    with pytest.raises(InvalidTrigger, match="is no instant; give an aware datetime"):
+        once(at)
 
 
 def test_an_anchor_must_be_aware() -> None:

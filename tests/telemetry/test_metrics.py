@@ -278,7 +278,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtins, "__import__", refusing)
     with pytest.raises(ConfigurationError) as refused:
         Metrics(FakeClock())
-    assert str(refused.value) == "metrics need the extra: pip install 'drumbeat[api]'"
+    assert str(refused.value) == "HTTP and metrics need the extra: pip install 'drumbeat[api]'"
 
 
 async def test_the_summary_has_the_fields_of_a_fleet_at_a_glance(watched: Watched) -> None:

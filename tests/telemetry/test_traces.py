@@ -105,7 +105,7 @@ async def test_a_job_leads_from_its_run_back_to_the_request(spans: Spans, addres
     async with app.running():
         with TRACER.start_as_current_span("request") as request:
             job = await greet.submit("Ada")
-        await app.jobs.wait(job.id, timeout=20)
+        await app.jobs.wait(job.id, timeout=60)
         kept = await app.jobs.get(job.id)
     submit, run = spans.one("submit greet"), spans.one("run greet")
     assert submit.kind is SpanKind.PRODUCER
@@ -198,7 +198,7 @@ async def test_what_a_handler_does_belongs_to_its_run(spans: Spans) -> None:
     async with app.running():
         jobs = [await on_the_loop.submit(), await in_a_thread.submit()]
         for job in jobs:
-            await app.jobs.wait(job.id, timeout=20)
+            await app.jobs.wait(job.id, timeout=60)
         assert not trace.get_current_span().get_span_context().is_valid
     for inner, outer in (("query", "run on_the_loop"), ("read", "run in_a_thread")):
         parent = spans.one(inner).parent
@@ -284,7 +284,7 @@ async def test_a_job_of_a_callers_transaction_carries_its_trace(
                 job = await greet.options(connection=connection).submit()
         finally:
             await connection.close()
-        await app.jobs.wait(job.id, timeout=20)
+        await app.jobs.wait(job.id, timeout=60)
     assert links_of(spans.one("run greet")) == [address_of(spans.one("submit greet"))]
 
 
@@ -297,7 +297,7 @@ async def test_without_the_setting_nothing_is_traced(spans: Spans) -> None:
     async with app.running():
         with TRACER.start_as_current_span("request"):
             job = await greet.submit()
-        await app.jobs.wait(job.id, timeout=20)
+        await app.jobs.wait(job.id, timeout=60)
     assert job.spec.trace is None
     assert spans.names == ["request"]
 

@@ -35,6 +35,8 @@ class Accounts:
         handle: Callable[[Call[Any, Any]], Awaitable[Any]],
     ) -> Any:
         """What the handler answers. Nothing is changed that the log does not have."""
+        if getattr(call.body, "dry_run", False):  # it only counts, and changes nothing
+            return await handle(call)
         entry = await self._store.audit.record(_note(route, call))
         outcome: str | None = None  # as long as nobody knows what came of it
         try:

@@ -16,6 +16,7 @@ TITLES = {
     405: "This cannot be done here",
     408: "The request took too long",
     409: "It has changed, or its status does not allow this",
+    412: "It has changed meanwhile",
     413: "The request is too large",
     415: "The request is not JSON",
     422: "The request is not valid",

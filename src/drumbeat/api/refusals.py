@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -12,8 +12,11 @@ from drumbeat.model.errors import (
     ConfigurationError,
     Conflict,
     DrumbeatError,
+    InvalidArguments,
     InvalidCron,
     InvalidInput,
+    InvalidPolicy,
+    InvalidTrigger,
     NaiveDatetime,
     NotFound,
     NotRunning,
@@ -22,10 +25,31 @@ from drumbeat.model.errors import (
     UnknownJob,
     UnknownSchedule,
     UnknownTask,
+    UnknownZone,
     WaitTimeout,
 )
+from drumbeat.model.job import Status
+from drumbeat.model.policy import Misfire, Overlap, RunOn
+from drumbeat.model.retry import Strategy
+from drumbeat.model.token import Scope
+from drumbeat.model.zones import DstGap, DstRepeat
+from drumbeat.wire.event import EventKind
 
 AT = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
+UNKNOWN = re.compile(r"unknown field `(?P<name>[^`]*)`$")
+NOT_A_WORD = "Invalid enum value"
+WORDS: Mapping[str, Iterable[str]] = {
+    "status": Status,
+    "misfire": Misfire,
+    "overlap": Overlap,
+    "run_on": RunOn,
+    "dst_gap": DstGap,
+    "dst_repeat": DstRepeat,
+    "strategy": Strategy,
+    "scope": Scope,
+    "kinds": EventKind,
+}
+"""The words that a field takes, wherever it stands."""
 RETRY_SECONDS = "2"
 
 KINDS: Sequence[tuple[type[DrumbeatError], int, str]] = (
@@ -67,13 +91,28 @@ def unreadable(error: msgspec.DecodeError, part: str) -> Problem:
     rule = text[: found.start()] if found else text
     field = found["path"] if found else None
     where = f"{part}, {field}" if field else part
+    if rule.startswith(NOT_A_WORD) and field and (words := WORDS.get(_last(field))):
+        rule = f"{rule}; allowed: {', '.join(words)}"
+    if unknown := UNKNOWN.search(rule):
+        field = ".".join(filter(None, (field, unknown["name"])))
     return Problem(422, "invalid-input", f"{where}: {rule}", field=field or None, rule=rule)
+
+
+def _last(path: str) -> str:
+    """The name at the end of a path: `status` of `filter.status[0]`."""
+    return path.rpartition(".")[2].partition("[")[0]
 
 
 def _field(error: DrumbeatError) -> str | None:
     match error:
-        case InvalidCron():
+        case InvalidTrigger():
             return "when"
+        case UnknownZone():
+            return "tz"
+        case InvalidPolicy():
+            return "policies"
+        case InvalidArguments():
+            return "args"
         case NaiveDatetime(field=field):
             return field
         case OversizedArguments():

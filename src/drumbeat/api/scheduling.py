@@ -17,6 +17,8 @@ from drumbeat.model.policy import Policies
 from drumbeat.model.schedule import Schedule
 from drumbeat.model.trigger import Trigger, trigger_from_json
 from drumbeat.model.triggers import cron
+from drumbeat.model.triggers.cron import ZONE_PREFIXES
+from drumbeat.rules.clock_changes import on_wall_clock
 from drumbeat.wire.new_schedule import ScheduleChangesView, ScheduleDefinitionView
 from drumbeat.wire.retry import retry_of
 
@@ -78,11 +80,23 @@ def _trigger(given: ScheduleChangesView) -> Trigger:
 
 
 def _changed_trigger(trigger: Trigger, given: ScheduleChangesView) -> Trigger:
+    if isinstance(given.when, str):
+        return _rewritten(trigger, given.when, given)
     if not isinstance(given.when, UnsetType):
         return _trigger(given)
     if given.tz is not UNSET:
         raise Problem(422, "invalid-input", "give when together with tz", field="tz")
     return trigger.with_dst(_or(given.dst_gap, None), _or(given.dst_repeat, None))
+
+
+def _rewritten(trigger: Trigger, expression: str, given: ScheduleChangesView) -> Trigger:
+    """The expression, with what the old trigger says of the clock unless something else is said."""
+    old = on_wall_clock(trigger)
+    if old is None:
+        return _trigger(given)
+    says_its_zone = expression.lstrip().startswith(ZONE_PREFIXES)
+    new = trigger_of(expression, _or(given.tz, None if says_its_zone else old.tz))
+    return new.with_dst(_or(given.dst_gap, old.dst_gap), _or(given.dst_repeat, old.dst_repeat))
 
 
 def _changed_job(job: JobSpec, given: ScheduleChangesView, desk: Desk) -> JobSpec:

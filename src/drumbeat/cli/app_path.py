@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import sysconfig
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
@@ -74,14 +75,16 @@ def _broken(name: str, error: Exception) -> str:
 
 
 def _place(trace: TracebackType | None) -> str:
-    """Where in the user's own code it went wrong: the last line that is not the library's."""
-    package = str(Path(__file__).parents[1])
-    frames = [
-        frame
-        for frame in traceback.extract_tb(trace)
-        if not frame.filename.startswith((package, "<frozen")) and "importlib" not in frame.filename
-    ]
+    """Where in the user's own code it went wrong: the last line that is not a library's."""
+    frames = [frame for frame in traceback.extract_tb(trace) if not _is_a_librarys(frame.filename)]
     return f", at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+
+
+def _is_a_librarys(file: str) -> bool:
+    ours, pythons = str(Path(__file__).parents[1]), sysconfig.get_path("stdlib")
+    if file.startswith((ours, "<frozen")):
+        return True
+    return file.startswith(pythons) and "site-packages" not in file
 
 
 def _no_app(module: str, name: str, found: object, names: Mapping[str, object]) -> str:

@@ -23,6 +23,15 @@ def actor() -> str:
         return "somebody (terminal)"
 
 
+def done(change: Callable[[], Awaitable[T]]) -> Callable[[], Awaitable[tuple[T, str]]]:
+    """A change that is done once it has returned."""
+
+    async def changed() -> tuple[T, str]:
+        return await change(), DONE
+
+    return changed
+
+
 async def audited(
     app: Drumbeat, note: AuditNote, change: Callable[[], Awaitable[tuple[T, str]]]
 ) -> T:

@@ -49,8 +49,20 @@ class Figures:
 
 
 @click.command("bench", cls=Command)
-@click.option("--jobs", type=click.IntRange(1, 1_000_000), default=10_000, show_default=True)
-@click.option("--concurrency", type=click.IntRange(1, 10_000), default=100, show_default=True)
+@click.option(
+    "--jobs",
+    type=click.IntRange(1, 1_000_000),
+    default=10_000,
+    show_default=True,
+    help="How many in all.",
+)
+@click.option(
+    "--concurrency",
+    type=click.IntRange(1, 10_000),
+    default=100,
+    show_default=True,
+    help="How many at once.",
+)
 @click.pass_obj
 def command(session: Session, jobs: int, concurrency: int) -> None:
     """Submit jobs that do nothing, run them, and say how fast that went.

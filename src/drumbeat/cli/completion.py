@@ -11,10 +11,12 @@ VARIABLE = "_DRUMBEAT_COMPLETE"
 
 
 @click.command("completion", cls=Command)
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL")
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
     """Print the lines that make SHELL complete the commands of drumbeat.
+
+    SHELL is bash, zsh or fish.
 
     \b
     Example:

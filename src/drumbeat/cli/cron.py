@@ -25,16 +25,24 @@ AHEAD = timedelta(days=365)
 @click.command("cron", cls=Command)
 @click.argument("expression")
 @click.option("--tz", metavar="ZONE", help="The time zone, such as Europe/Paris. [default: UTC]")
-@click.option("--count", type=click.IntRange(1, 1000), default=5, show_default=True)
+@click.option(
+    "--count", type=click.IntRange(1, 1000), default=5, show_default=True, help="How many runs."
+)
 @click.option("--after", metavar="TIME", default="now", help="Count from then. [default: now]")
 @click.option("--name", metavar="SCHEDULE", help="The schedule that H and ~ are spread by.")
 @click.option(
-    "--dst-gap", type=click.Choice([each.value for each in DstGap]), default=DstGap.RUN_AFTER.value
+    "--dst-gap",
+    type=click.Choice([each.value for each in DstGap]),
+    default=DstGap.RUN_AFTER.value,
+    show_default=True,
+    help="A time that the clocks skip.",
 )
 @click.option(
     "--dst-repeat",
     type=click.Choice([each.value for each in DstRepeat]),
     default=DstRepeat.FIRST.value,
+    show_default=True,
+    help="A time that comes twice.",
 )
 @click.pass_obj
 def command(

@@ -67,6 +67,8 @@ def crontab(
     """
     with click.open_file(str(file), encoding="utf-8") as opened:
         found = read_crontab(opened.read(), tz, has_user=system)
+    if applies:
+        session.ask(lambda app: _create(app, found.lines))
     if declares:
         click.echo(declarations(found.lines))
     else:
@@ -77,7 +79,6 @@ def crontab(
         }
         session.output.show(data, lambda: _table(found))
     if applies:
-        session.ask(lambda app: _create(app, found.lines))
         session.output.say(f"{counted(len(found.lines), 'schedule')} created.")
     elif not declares:
         session.output.say("Nothing was changed; --apply creates them, --python prints the tasks.")

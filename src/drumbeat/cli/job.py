@@ -15,6 +15,7 @@ from drumbeat.cli.bulk import Bulk, bulk_options, change_many
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
 from drumbeat.cli.pages import first
+from drumbeat.cli.retrying import read_retry, retry_options
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import attempt_shape, job_shape, parsed
 from drumbeat.cli.tables import below, facts, note, table
@@ -60,7 +61,12 @@ def command() -> None:
 @click.option("--priority", type=click.IntRange(0, 100), help="0 to 100; a higher one runs first.")
 @click.option("--delay", metavar="DURATION", help="How long it waits, such as 90s or 2h.")
 @click.option("--at", metavar="TIME", help="When it may start.")
+@click.option("--timeout", metavar="DURATION", help="How long one attempt may take.")
+@retry_options
 @click.option("--dedupe-key", metavar="KEY", help="No second job for the key while one is there.")
+@click.option(
+    "--dedupe-for", metavar="DURATION", help="And so long after its end; a day by default."
+)
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="For finding it again.")
 @click.option("--wait", "waits", is_flag=True, help="Wait until it is finished.")
 @click.pass_obj
@@ -83,7 +89,7 @@ def submit(
     \b
     Example:
       drumbeat job submit send_receipt order_id=42
-      drumbeat job submit report --json '{"day": "2026-07-01"}' --delay 1h
+      drumbeat job submit report --json '{"day": "2026-07-01"}' --delay 1h --max-retries 0
     """
     named = read_arguments(arguments, text)
     chosen = _options(session, options)
@@ -104,9 +110,11 @@ def submit(
 
 
 def _options(session: Session, given: dict[str, Any]) -> dict[str, Any]:
+    given["retry"] = read_retry(given)
     chosen = {name: value for name, value in given.items() if value not in (None, ())}
-    if "delay" in chosen:
-        chosen["delay"] = parse_duration(str(chosen["delay"]))
+    for name in ("delay", "timeout", "dedupe_for"):
+        if name in chosen:
+            chosen[name] = parse_duration(str(chosen[name]))
     if "at" in chosen:
         chosen["run_at"] = _moments(session).read(str(chosen.pop("at")))
     return chosen
@@ -271,7 +279,7 @@ def _jobs(moments: Moments, jobs: Sequence[Job]) -> RenderableType:
         (job.id, job.status, job.task, job.spec.queue, _taken(job, moments), _timing(job, moments))
         for job in jobs
     )
-    made = table((">id", "status", "task", "?queue", "?>took", "when"), rows)
+    made = table((">id", "status", "task", "?queue", "?>took", f"when ({moments.zone_name})"), rows)
     return made if jobs else note("There are no such jobs.")
 
 
@@ -306,7 +314,7 @@ def _job(session: Session, job: Job, attempts: Sequence[AttemptRecord]) -> Rende
     ) + (f", {job.progress.message}" if job.progress.message else "")
 
     def at(instant: datetime | None) -> str | None:
-        return None if instant is None else moments.both(instant)
+        return None if instant is None else moments.stamped(instant)
 
     summary = facts(
         (
@@ -344,4 +352,5 @@ def _job(session: Session, job: Job, attempts: Sequence[AttemptRecord]) -> Rende
         )
         for each in attempts
     )
-    return below(summary, table((">#", "started", ">took", "?node", "then", "error"), rows))
+    titles = (">#", f"started ({moments.zone_name})", ">took", "?node", "then", "error")
+    return below(summary, table(titles, rows))

@@ -108,4 +108,5 @@ def _terms(session: Session, terms: Sequence[TermRecord]) -> RenderableType:
     rows = (
         (term.epoch, term.node, moments.both(term.since), term.token, term.domain) for term in terms
     )
-    return table((">epoch", "node", "since", ">term", "?coordinator"), rows)
+    since = f"since ({moments.zone_name})"
+    return table((">epoch", "node", since, ">term", "?coordinator"), rows)

@@ -8,16 +8,14 @@ from datetime import datetime, timedelta, tzinfo
 
 from drumbeat.app import Drumbeat
 from drumbeat.cli.asked import Definition, Order
-from drumbeat.cli.auditing import DONE, actor, audited
+from drumbeat.cli.audited import LocalJobs, LocalOperations, LocalSchedules
+from drumbeat.cli.auditing import DONE, actor, audited, done
 from drumbeat.cli.checks import Check
 from drumbeat.cli.migrations import Migrating, waits
 from drumbeat.engine.explaining import Explaining
-from drumbeat.engine.jobs import Jobs
-from drumbeat.engine.operations import Operations
 from drumbeat.engine.resigning import Resigning
 from drumbeat.engine.runtime import SystemClock
 from drumbeat.engine.scheduled import ScheduleOptions
-from drumbeat.engine.schedules import Schedules
 from drumbeat.engine.task import TaskOptions
 from drumbeat.engine.tokens import new_token
 from drumbeat.model.audit import AuditNote
@@ -25,7 +23,7 @@ from drumbeat.model.duration import parse_duration
 from drumbeat.model.explanation import ExplainedTick, Explanation
 from drumbeat.model.ids import NodeId
 from drumbeat.model.job import Job, JobSpec
-from drumbeat.model.lease import Lease, TermRecord
+from drumbeat.model.lease import SCHEDULER, Lease, TermRecord
 from drumbeat.model.node import NodeRecord
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.plan import AlreadyFired, Backfilled, Fire
@@ -125,7 +123,9 @@ class LocalLeadership:
 
     async def resign(self, timeout: float) -> tuple[Lease | None, Lease | None]:
         """Who led, and who leads now; both None: nobody led."""
-        return await Resigning(self._app.leadership, self._app.config, SystemClock()).ask(timeout)
+        resigning = Resigning(self._app.leadership, self._app.config, SystemClock())
+        note = AuditNote(actor(), "election.resign", SCHEDULER)
+        return await audited(self._app, note, done(lambda: resigning.ask(timeout)))
 
 
 class Local:
@@ -133,24 +133,12 @@ class Local:
 
     def __init__(self, app: Drumbeat) -> None:
         self._app = app
+        self.jobs = LocalJobs(app)
+        self.schedules = LocalSchedules(app)
+        self.operations = LocalOperations(app)
         self.queues = LocalQueues(app)
         self.tokens = LocalTokens(app)
         self.leadership = LocalLeadership(app)
-
-    @property
-    def jobs(self) -> Jobs:
-        """Jobs."""
-        return self._app.jobs
-
-    @property
-    def schedules(self) -> Schedules:
-        """Schedules."""
-        return self._app.schedules
-
-    @property
-    def operations(self) -> Operations:
-        """Changes of many jobs."""
-        return self._app.operations
 
     @property
     def audit(self) -> AuditLog:
@@ -171,7 +159,12 @@ class Local:
                 priority=options.priority,
                 run_at=options.run_at,
                 delay=parse_duration(options.delay),
+                retry=options.retry,
+                timeout=None
+                if options.timeout is None
+                else parse_duration(options.timeout).total_seconds(),
                 dedupe_key=options.dedupe_key,
+                dedupe_for=parse_duration(options.dedupe_for),
                 tags=options.tags,
             )
         )
@@ -182,6 +175,10 @@ class Local:
 
     async def define(self, definition: Definition) -> StoredSchedule:
         """Create a schedule, or replace its definition."""
+        note = AuditNote(actor(), "schedule.put", definition.name)
+        return await audited(self._app, note, done(lambda: self._define(definition)))
+
+    async def _define(self, definition: Definition) -> StoredSchedule:
         schedules, name, when = self._app.schedules, definition.name, definition.trigger
         if definition.known or definition.task in self._app.tasks:
             return await schedules.put(
@@ -204,7 +201,12 @@ class Local:
     ) -> Sequence[Backfilled | AlreadyFired | Fire]:
         """Fire past ticks that did not fire, up to now if no end is given."""
         until = end or await self._app.store.now()
-        return await self._app.schedules.backfill(name, start, until, dry_run=dry_run)
+        if dry_run:
+            return await self._app.schedules.backfill(name, start, until, dry_run=True)
+        span = {"from": start.isoformat(), "to": until.isoformat()}
+        note = AuditNote(actor(), "schedule.backfill", name, details=span)
+        fill = done(lambda: self._app.schedules.backfill(name, start, until))
+        return await audited(self._app, note, fill)
 
     async def explain(self, name: str, ticks: int, zone: tzinfo | None) -> Explanation:
         """Why a schedule did or did not run, with times in a zone (None: this machine's)."""
@@ -230,7 +232,8 @@ class Local:
 
     async def drain(self, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
         """Ask nodes to finish their work and stop."""
-        return await self._app.drain(nodes)
+        note = AuditNote(actor(), "node.drain", ", ".join(nodes))
+        return await audited(self._app, note, done(lambda: self._app.drain(nodes)))
 
     async def now(self) -> datetime:
         """The store's time."""

@@ -119,10 +119,23 @@ def _sentences(error: BaseException, code: Exit) -> list[str]:
     return [f"Error: this should not have happened: {what} (--debug shows where)"]
 
 
+PLAINLY = (
+    ("is not a valid integer range", "is not a whole number"),
+    ("is not a valid integer", "is not a whole number"),
+    ("is not a valid float range", "is not a number"),
+)
+"""What click says of bad values, and what we say."""
+
+
 def _refuse(error: click.ClickException) -> NoReturn:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        click.echo(error.format_message(), err=True)  # the help of what needs a command
+        sys.exit(error.exit_code)
     where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
     hint = f" See `{where} --help`." if where else ""
-    message = error.format_message()
+    message = " ".join(error.format_message().split())
+    for theirs, ours in PLAINLY:
+        message = message.replace(theirs, ours)
     click.echo(f"Error: {message}{'' if message.endswith(('.', '?')) else '.'}{hint}", err=True)
     sys.exit(error.exit_code)
 

@@ -24,13 +24,18 @@ def setting_options(function: F) -> F:
     listed = [each for each in SETTINGS if each.option and each.name not in (STORE, NAMESPACE)]
     listed.sort(key=lambda each: USUAL.index(each.name) if each.name in USUAL else len(USUAL))
     for each in reversed(listed):
-        meaning = f"{each.row.meaning[:1].upper()}{each.row.meaning[1:]}."
+        meaning = _sentence(each.row.meaning)
         shape = each.row.kind.placeholder
         add = click.option(str(each.option), each.name, metavar=shape, help=meaning)
         if _is_switch(each):
-            add = click.option(str(each.option), each.name, flag_value=ON, help=meaning)
+            said = _sentence(each.row.meaning.removeprefix(f"{ON}: "))
+            add = click.option(str(each.option), each.name, flag_value=ON, help=said)
         function = add(function)
     return function
+
+
+def _sentence(meaning: str) -> str:
+    return f"{meaning[:1].upper()}{meaning[1:]}."
 
 
 def _is_switch(each: Setting) -> bool:

@@ -87,7 +87,9 @@ def show(session: Session, name: str) -> None:
 
 @command.command()
 @click.argument("name")
-@click.option("--count", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option(
+    "--count", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many."
+)
 @click.pass_obj
 def preview(session: Session, name: str, count: int) -> None:
     """Show the next ticks of the schedule NAME.
@@ -112,7 +114,14 @@ def preview(session: Session, name: str, count: int) -> None:
 
 @command.command()
 @click.argument("name")
-@click.option("--ticks", "count", type=click.IntRange(1, 1000), default=10, show_default=True)
+@click.option(
+    "--ticks",
+    "count",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="How many of its last ticks.",
+)
 @click.pass_obj
 def explain(session: Session, name: str, count: int) -> None:
     """Say why the schedule NAME did or did not run.
@@ -147,6 +156,12 @@ def _state(stored: StoredSchedule) -> str:
     return "active" if stored.next_tick is not None else "ended"
 
 
+def _away(stored: StoredSchedule, moments: Moments) -> str:
+    if stored.next_tick in stored.skips:
+        return "skipped"
+    return moments.distance(None if stored.paused else stored.next_tick)
+
+
 def _schedules(moments: Moments, found: Sequence[StoredSchedule]) -> RenderableType:
     if not found:
         return note("There are no schedules.")
@@ -155,7 +170,7 @@ def _schedules(moments: Moments, found: Sequence[StoredSchedule]) -> RenderableT
             stored.name,
             _state(stored),
             moments.show(None if stored.paused else stored.next_tick),
-            moments.distance(None if stored.paused else stored.next_tick),
+            _away(stored, moments),
             stored.runs,
             stored.schedule.trigger.describe(),
         )
@@ -187,14 +202,14 @@ def _schedule(
             ("arguments", json.dumps(parsed(arguments), ensure_ascii=False)),
             ("state", f"{_state(stored)}{reason}"),
             ("next tick", next_tick(stored, moments)),
-            ("skipped by hand", ", ".join(map(moments.show, sorted(stored.skips))) or None),
+            ("skipped by hand", ", ".join(map(moments.stamped, sorted(stored.skips))) or None),
             ("runs", stored.runs),
             ("last job", stored.last_job),
             ("missed ticks", f"{policies.misfire}, within {short(policies.window)}"),
             ("overlap", policies.overlap),
             ("limits", ", ".join(filter(None, limits)) or None),
             ("defined by", f"{stored.origin}, version {stored.version}"),
-            ("changed", moments.both(stored.updated_at)),
+            ("changed", moments.stamped(stored.updated_at)),
         )
     )
     return below(summary, _ledger(moments, ticks)) if ticks else summary

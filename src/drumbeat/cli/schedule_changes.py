@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import click
@@ -25,6 +26,7 @@ from drumbeat.model.wording import counted
 from drumbeat.rules.moments import Moments
 
 NAME = click.argument("name")
+FIRED, WOULD_FIRE = "fired", "would fire"
 
 
 def _one_of(kind: type[Misfire | Overlap | RunOn]) -> click.Choice[str]:
@@ -48,7 +50,7 @@ def _one_of(kind: type[Misfire | Overlap | RunOn]) -> click.Choice[str]:
 @click.option("--end-at", metavar="TIME", help="No tick after.")
 @click.option("--max-runs", type=click.IntRange(1), help="How often it fires at most.")
 @click.option("--run-on", type=_one_of(RunOn), help="On any worker, or on the leader.")
-@click.option("--description", default="", metavar="TEXT")
+@click.option("--description", default="", metavar="TEXT", help="What it is for.")
 @click.option("--replace", "replaces", is_flag=True, help="Replace the one of that name.")
 @click.pass_obj
 def create(
@@ -148,7 +150,7 @@ def skip(session: Session, name: str, tick: str, *, undo: bool) -> None:
     """
     moments = Moments(session.output.now, session.output.zone)
 
-    async def ask(app: Asked) -> StoredSchedule:
+    async def ask(app: Asked) -> tuple[StoredSchedule, datetime]:
         schedules = app.schedules
         if tick != "next":
             at = moments.read(tick)
@@ -159,9 +161,11 @@ def skip(session: Session, name: str, tick: str, *, undo: bool) -> None:
             if not coming:
                 raise Problem(f"schedule {name!r} has no tick to come", Exit.CONFLICT)
             (at,) = coming
-        return await (schedules.unskip(name, at) if undo else schedules.skip(name, at))
+        return await (schedules.unskip(name, at) if undo else schedules.skip(name, at)), at
 
-    _tell(session, session.ask(ask), "changed")
+    stored, at = session.ask(ask)
+    verb = "no longer skips" if undo else "skips"
+    _say(session, stored, f"schedule {name} {verb} its tick of {moments.stamped(at)}")
 
 
 @click.command(cls=Command)
@@ -193,9 +197,9 @@ def trigger(session: Session, name: str, arguments: Sequence[str]) -> None:
 
 @click.command(cls=Command)
 @NAME
-@click.option("--from", "start", required=True, metavar="TIME", help="After which tick.")
-@click.option("--to", "end", default="now", show_default=True, metavar="TIME", help="Up to which.")
-@click.option("--dry-run", is_flag=True, help="Only say which ticks there are.")
+@click.option("--from", "start", required=True, metavar="TIME", help="From when on.")
+@click.option("--to", "end", default="now", show_default=True, metavar="TIME", help="Until when.")
+@click.option("--dry-run", is_flag=True, help="Only say which would fire.")
 @click.pass_obj
 def backfill(session: Session, name: str, start: str, end: str, *, dry_run: bool) -> None:
     """Fire past ticks that did not fire.
@@ -215,8 +219,9 @@ def backfill(session: Session, name: str, start: str, end: str, *, dry_run: bool
         found = session.ask(ask)
     rows = [(each.tick_at, *_verdict(each)) for each in found]
     data = [{"tick_at": tick, "outcome": outcome, "job_id": job} for tick, outcome, job in rows]
-    fired = sum(outcome == "fired" for _, outcome, _ in rows)
-    summary = f"{counted(len(rows), 'tick')}, {fired} fired now"
+    done, word = (WOULD_FIRE, WOULD_FIRE) if dry_run else (FIRED, "fired now")
+    count = sum(outcome == done for _, outcome, _ in rows)
+    summary = f"{counted(len(rows), 'tick')}, {count} {word}"
     session.output.show(
         data,
         lambda: below(
@@ -224,7 +229,7 @@ def backfill(session: Session, name: str, start: str, end: str, *, dry_run: bool
                 (f"tick ({moments.zone_name})", "outcome", ">job"),
                 ((moments.show(tick), outcome, job) for tick, outcome, job in rows),
             ),
-            note(f"{counted(len(rows), 'tick')} would fire" if dry_run else summary),
+            note(summary),
         ),
     )
 
@@ -232,11 +237,11 @@ def backfill(session: Session, name: str, start: str, end: str, *, dry_run: bool
 def _verdict(each: Backfilled | AlreadyFired | Fire) -> tuple[str, int | None]:
     match each:
         case Backfilled():
-            return "fired", each.job_id
+            return FIRED, each.job_id
         case AlreadyFired():
             return "had fired before", None
         case Fire():
-            return "would fire", None
+            return WOULD_FIRE, None
 
 
 @click.command(cls=Command)
@@ -269,16 +274,23 @@ def delete(session: Session, name: str) -> None:
 
 def next_tick(stored: StoredSchedule, moments: Moments) -> str:
     """When it fires next, as far as anybody can say."""
-    return "none while it is paused" if stored.paused else moments.both(stored.next_tick)
+    if stored.paused:
+        return "none while it is paused"
+    skipped = ", which is skipped" if stored.next_tick in stored.skips else ""
+    return f"{moments.stamped(stored.next_tick)}{skipped}"
 
 
 def _tell(session: Session, stored: StoredSchedule, done: str) -> None:
+    _say(session, stored, f"schedule {stored.name} was {done}")
+
+
+def _say(session: Session, stored: StoredSchedule, sentence: str) -> None:
     reason = f", {stored.pause_reason}" if stored.pause_reason else ""
     moments = Moments(session.output.now, session.output.zone)
     session.output.show(
         schedule_shape(stored, session.secrets),
         lambda: below(
-            f"schedule {stored.name} was {done}",
+            sentence,
             facts(
                 (
                     ("when", stored.schedule.trigger.describe()),

@@ -133,4 +133,5 @@ def _tokens(session: Session, records: Sequence[TokenRecord], now: datetime) -> 
         )
         for record in records
     )
-    return table((">id", "name", "scope", "state", "used", "?expires", "?created"), rows)
+    created = f"?created ({moments.zone_name})"
+    return table((">id", "name", "scope", "state", "used", "?expires", created), rows)

@@ -116,11 +116,11 @@ def fault_of(part: Part, address: str) -> str | None:
     backend = next((each for each in BACKENDS if scheme in each.schemes), None)
     if backend is not None and part in backend.serves and not backend.gives(part):
         return (
-            f"no {part} is known for '{scheme}'://, since {backend.title} comes with a later "
+            f"no {part} is known for {scheme}://, since {backend.title} comes with a later "
             f"version; this one has {examples(part)}"
         )
     if backend is None or part not in backend.serves:
-        return f"no {part} is known for '{scheme}'://; this version has {examples(part)}"
+        return f"no {part} is known for {scheme}://; this version has {examples(part)}"
     return None
 
 

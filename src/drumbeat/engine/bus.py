@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from drumbeat.engine.patience import is_told_to_end
 from drumbeat.engine.signal import Signal
+from drumbeat.model.errors import InvalidInput
 from drumbeat.model.events import Event, ListenerFailed
 from drumbeat.ports.clock import Clock
 
@@ -47,6 +48,10 @@ class Bus:
 
         `when` says whether the listener cares at all at the moment. Returns the call that ends it.
         """
+        if not _is_a_kind(kind):
+            raise InvalidInput(
+                f"{kind!r} is no kind of event: give a class of drumbeat.model.events"
+            )
         listeners = (
             self._everything
             if cast("type[Event]", kind) is Event
@@ -119,3 +124,8 @@ class Bus:
     def _report(self, event: Event, error: BaseException) -> None:
         if not isinstance(event, ListenerFailed):  # a failing listener of failures tells nobody
             self.emit(ListenerFailed(event, error))
+
+
+def _is_a_kind(given: object) -> bool:
+    """Whoever checks no types may give anything."""
+    return isinstance(given, type) and issubclass(given, Event)

@@ -16,8 +16,8 @@ from drumbeat.model.errors import Conflict, Contended, UnknownSchedule
 from drumbeat.model.events import ScheduleChanged, ScheduleDeclared, ScheduleDrifted
 from drumbeat.model.instant import aware
 from drumbeat.model.job import Job, JobSpec
-from drumbeat.model.page import Page, PageRequest
-from drumbeat.model.plan import AlreadyFired, Backfilled, Edit, Fire, Raced, TickRecord
+from drumbeat.model.page import LARGEST_PAGE, Page, PageRequest
+from drumbeat.model.plan import AlreadyFired, Backfilled, Edit, Fire, Outcome, Raced, TickRecord
 from drumbeat.model.schedule import Schedule, StoredSchedule
 from drumbeat.model.trigger import Trigger
 from drumbeat.ports.store import ScheduleStore
@@ -174,10 +174,13 @@ class Schedules:
     async def backfill(
         self, name: str, start: datetime, end: datetime, *, dry_run: bool = False
     ) -> Sequence[Backfilled | AlreadyFired | Fire]:
-        """Fire past ticks that did not fire; a dry run only says which ticks there are."""
+        """Fire past ticks that did not fire; a dry run only says what would become of each."""
         stored, now = await self._find(name)
         fires = backfill(stored, aware("start", start), aware("end", end), now)
-        return fires if dry_run else await self._store.backfill(name, fires)
+        if not dry_run:
+            return await self._store.backfill(name, fires)
+        fired = await self._fired(name, fires[0].tick_at) if fires else frozenset[datetime]()
+        return [AlreadyFired(each.tick_at) if each.tick_at in fired else each for each in fires]
 
     async def preview(self, name: str, count: int = 10) -> list[datetime]:
         """Its next ticks that will fire as things stand."""
@@ -193,6 +196,17 @@ class Schedules:
     async def ticks(self, name: str, page: PageRequest | None = None) -> Page[TickRecord]:
         """What became of its ticks, latest first."""
         return await self._store.ticks(name, page or PageRequest())
+
+    async def _fired(self, name: str, first: datetime) -> frozenset[datetime]:
+        """The ticks from the first on that the ledger has as fired."""
+        fired: set[datetime] = set()
+        page = PageRequest(LARGEST_PAGE)
+        while True:
+            rows = await self._store.ticks(name, page)
+            fired |= {row.tick_at for row in rows.items if row.outcome is Outcome.FIRED}
+            if rows.next is None or rows.items[-1].tick_at < first:
+                return frozenset(fired)
+            page = PageRequest(LARGEST_PAGE, rows.next)
 
     async def _declare(self, schedules: Sequence[Schedule]) -> list[Schedule]:
         found = await self._store.get([schedule.name for schedule in schedules])

@@ -78,6 +78,8 @@ def _standing(evidence: Evidence, moments: Moments) -> str:
     late = evidence.as_of - stored.next_tick
     if late > OVERDUE:
         return f"Its tick of {moments.show(stored.next_tick)} is overdue by {short(late)}."
+    if stored.next_tick in stored.skips:
+        return f"Its next tick, {moments.both(stored.next_tick)}, is skipped: a person said so."
     return f"Its next tick is {moments.both(stored.next_tick)}."
 
 
@@ -122,8 +124,9 @@ def _policies(evidence: Evidence) -> list[str]:
         runs = counted(evidence.stored.runs, "time")
         sentences.append(f"It has fired {runs} of at most {policies.max_runs}.")
     if evidence.stored.skips:
+        skips = len(evidence.stored.skips)
         sentences.append(
-            f"{counted(len(evidence.stored.skips), 'tick')} to come was skipped by hand."
+            f"{counted(skips, 'tick')} to come {'is' if skips == 1 else 'are'} skipped by hand."
         )
     return sentences
 

@@ -39,6 +39,12 @@ class Moments:
         """`2026-07-01 02:00:00 (in 3h)`."""
         return NOT_YET if instant is None else f"{self.show(instant)} ({self.distance(instant)})"
 
+    def stamped(self, instant: datetime | None) -> str:
+        """`2026-07-01 02:00:00 CEST (in 3h)`: where no title names the zone."""
+        if instant is None:
+            return NOT_YET
+        return f"{self.show(instant)} {self.local(instant):%Z} ({self.distance(instant)})"
+
     def distance(self, instant: datetime | None) -> str:
         """`in 3h`, `2m ago`, `now`."""
         if instant is None:

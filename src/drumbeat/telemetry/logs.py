@@ -46,6 +46,7 @@ from drumbeat.model.events import (
     TickSkipped,
 )
 from drumbeat.model.job import Attempt, Change
+from drumbeat.model.node import Role
 
 E = TypeVar("E", bound=Event)
 
@@ -184,7 +185,8 @@ class _Lines:
         }
 
     def _started(self, event: NodeStarted) -> None:
-        self._write(logging.INFO, "Scheduler started successfully", roles=",".join(event.roles))
+        who = "Scheduler" if Role.SCHEDULER in event.roles else "Node"
+        self._write(logging.INFO, f"{who} started successfully", roles=",".join(event.roles))
 
     def _service_failed(self, event: ServiceFailed) -> None:
         self._write(

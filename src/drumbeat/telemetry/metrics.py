@@ -104,5 +104,7 @@ def _exposition(gather: Callable[[], Iterator[Sample]]) -> Exposition:
     except ModuleNotFoundError as missing:
         if (missing.name or "").partition(".")[0] != "prometheus_client":
             raise
-        raise ConfigurationError("metrics need the extra: pip install 'drumbeat[api]'") from None
+        raise ConfigurationError(
+            "HTTP and metrics need the extra: pip install 'drumbeat[api]'"
+        ) from None
     return Exposition(gather)

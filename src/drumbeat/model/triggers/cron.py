@@ -20,7 +20,7 @@ from drumbeat.model.triggers.wall_clock import WallClock, WallRule, wall_clock
 from drumbeat.model.zones import DstGap, DstRepeat, zone, zone_name
 
 _EVERY = "@every "
-_ZONE_PREFIXES = ("TZ=", "CRON_TZ=")
+ZONE_PREFIXES = ("TZ=", "CRON_TZ=")
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -144,7 +144,7 @@ def _shared(trigger: Cron) -> Cron:
 
 def _zoned(text: str, tz: str | tzinfo | None) -> tuple[str, str]:
     """The expression without its zone prefix, and the name of its zone."""
-    if not text.startswith(_ZONE_PREFIXES):
+    if not text.startswith(ZONE_PREFIXES):
         return text, "UTC" if tz is None else zone_name(tz)
     prefix, _, rest = text.partition(" ")
     named = zone_name(prefix.partition("=")[2])

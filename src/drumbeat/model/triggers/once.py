@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import ClassVar
@@ -96,9 +96,17 @@ def once(
     if at is None:
         return Once()
     several = [at] if isinstance(at, datetime) else list(at)
+    _refuse_texts(several)
     if not several:
         raise InvalidTrigger("at: at least one instant is needed; once() has none and runs at once")
     return Once(tuple(each if tz is None else _located(each, tz) for each in several))
+
+
+def _refuse_texts(several: Sequence[object]) -> None:
+    """Whoever checks no types may give anything."""
+    for each in several:
+        if not isinstance(each, datetime):
+            raise InvalidTrigger(f"at: {each!r} is no instant; give an aware datetime")
 
 
 def _located(moment: datetime, tz: str | tzinfo) -> datetime:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from drumbeat.model.errors import ConfigurationError
 from drumbeat.testing.simulation import report, runs
 from drumbeat.testing.simulation.hunting import Hunt, hunt_all, planted_in
 from drumbeat.testing.simulation.story import story
@@ -106,7 +107,11 @@ def _replay(seed: int, *, verbose: bool) -> int:
 
 def _hunt(bugs: Path, processes: int | None, within: int, output: str) -> int:
     found: list[Hunt] = []
-    for each in hunt_all(planted_in(bugs), processes, within):
+    try:
+        planted = planted_in(bugs)
+    except ConfigurationError as error:
+        raise click.UsageError(str(error)) from error
+    for each in hunt_all(planted, processes, within):
         found.append(each)
         click.echo(f"{each.bug}: {each.first or 'not found'}", err=True)
     click.echo(report.hunted_json(found) if output == "json" else report.hunted(found, within))
