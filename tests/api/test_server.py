@@ -380,7 +380,8 @@ async def test_a_worker_serves_its_health_and_metrics(caplog: pytest.LogCaptureF
         assert f"Listening at http://{address}" in caplog.text
         assert (await asked(address, b"GET /health HTTP/1.1\r\n\r\n"))[1]["status"] == "healthy"
         assert (await asked(address, b"GET /metrics HTTP/1.1\r\n\r\n"))[1]["pending_jobs"] == 0
-        assert (await asked(address, b"GET /jobs HTTP/1.1\r\n\r\n"))[0] == 404
+        status, refusal = await asked(address, b"GET /jobs HTTP/1.1\r\n\r\n")
+        assert (status, "it has /health, /leader" in refusal["detail"]) == (404, True)
         text = await sent(
             address,
             b"GET /metrics HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n"

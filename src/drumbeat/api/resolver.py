@@ -16,6 +16,7 @@ from drumbeat.api.route import Route
 AnyRoute: TypeAlias = Route[Any, Any]
 
 LONGEST_PATH = 4_096
+DOCUMENT = "/openapi.json"
 NOTHING_OPEN: Mapping[str, str] = {}
 
 
@@ -39,6 +40,7 @@ class Resolver:
         """By path, where no segment is open: most requests go there."""
         for route in routes:
             self._add(route)
+        self._hint = f"see {DOCUMENT}" if DOCUMENT in self._plain else f"it has {_all(self._plain)}"
 
     def _add(self, route: AnyRoute) -> None:
         branch = self._root
@@ -64,7 +66,7 @@ class Resolver:
         segments = path.strip("/").split("/")
         branch = _walk(self._root, segments)
         if branch is None or not branch.routes:
-            raise Problem(404, "no-such-path", f"there is nothing at {path}; see /openapi.json")
+            raise Problem(404, "no-such-path", f"there is nothing at {path}; {self._hint}")
         route = branch.routes.get("GET" if method == "HEAD" else method)
         if route is None:
             allowed = ", ".join(sorted(branch.routes))
@@ -82,6 +84,10 @@ class Resolver:
             for name, segment in zip(names, segments, strict=True)
             if name.startswith("{")
         }
+
+
+def _all(paths: Iterable[str]) -> str:
+    return ", ".join(sorted(paths))
 
 
 def _walk(branch: Branch, segments: list[str]) -> Branch | None:
