@@ -153,6 +153,11 @@ Make: TypeAlias = Callable[[Place], Backend]
 
 def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
     """The backends behind the addresses; `ConfigurationError` for one that nobody knows."""
+    for name, given in addresses.by_name().items():
+        if not (given is None or isinstance(given, str) or hasattr(given, "close")):
+            raise ConfigurationError(
+                f"{name} must be an address such as 'sqlite:///drumbeat.db', not {given!r}"
+            )
     store, coordinator, queue = addresses.store, addresses.coordinator, addresses.queue
     if store is None:
         raise ConfigurationError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -105,3 +106,11 @@ def test_a_fault_never_shows_a_password() -> None:
     config = Config.load({"store": "memory://"}, {"POSTGRES_DSN": "postgresql://anna:hunter2@db"})
     assert "hunter2" not in repr(config)
     assert config.shown("postgres_dsn") == "postgresql://anna:***@db"
+
+
+@pytest.mark.parametrize("given", [5, Path("drumbeat.db")])
+def test_what_is_no_address_is_refused_by_a_sentence(given: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"store must be an address such as 'sqlite:///"):
+        Drumbeat(given, environment={})
+    with pytest.raises(ConfigurationError, match=r"coordinator must be an address"):
+        Drumbeat("memory://", coordinator=given, environment={})
