@@ -36,7 +36,10 @@ class EtcdMember(Voter):
 
     def leads(self) -> bool:
         """Whether it is the leader, as far as it knows."""
-        status = web.post(self.port, "/v3/maintenance/status", {}).document
+        answer = web.post(self.port, "/v3/maintenance/status", {})
+        if answer.status != 200:
+            return False
+        status = answer.document
         return bool(status.get("leader") == status["header"]["member_id"])
 
     def _decides(self) -> bool:

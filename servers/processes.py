@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-PATIENCE = 10.0
+PATIENCE = 30.0
 PAUSE = 0.002
 GONE = "ZX"
 STOPPED = "Tt"

@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 from servers.packages import REDIS, Package
 from servers.server import Broken, Server
 
-ASK_PATIENCE = 2.0
+ASK_PATIENCE = 5.0
 COPY_PATIENCE = 30.0
 PAUSE = 0.02
 OFFSET = re.compile(r"master_repl_offset:(\d+)")

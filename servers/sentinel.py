@@ -12,7 +12,10 @@ from servers.server import Broken
 GROUP = "mymaster"
 """What the Sentinels call the primary and its replicas."""
 QUORUM = 2
-PATIENCE = 30.0
+PORT = 4
+"""Where the port is in the lines of a Sentinel's answer."""
+PATIENCE = 60.0
+"""Seconds. A Sentinel whose machine stood still for two seconds does nothing for thirty."""
 PAUSE = 0.05
 
 
@@ -35,17 +38,20 @@ class Watcher(Redis):
 
     name = "Sentinel"
 
-    def __init__(self, primary: Redis) -> None:
+    def __init__(self, primary: Redis, down_after: float) -> None:
         super().__init__()
         self._settings = {
             f"sentinel monitor {GROUP}": f"127.0.0.1 {primary.port} {QUORUM}",
-            f"sentinel down-after-milliseconds {GROUP}": "1000",
+            f"sentinel down-after-milliseconds {GROUP}": f"{down_after * 1000:.0f}",
             f"sentinel failover-timeout {GROUP}": "5000",
         }
 
     def primary_port(self) -> int:
         """Where the primary is, as far as it knows."""
-        return int(self.ask("SENTINEL", "get-master-addr-by-name", GROUP).split("\r\n")[4])
+        told = self.ask("SENTINEL", "get-master-addr-by-name", GROUP).split("\r\n")
+        if len(told) <= PORT:
+            raise ConnectionError(f"A Sentinel does not know the primary: {told}")
+        return int(told[PORT])
 
     def sees_all(self) -> bool:
         """Whether it has found the replica and the other two."""
@@ -60,16 +66,19 @@ class Watcher(Redis):
 class Sentinel(Cluster[Redis]):
     """A primary, a replica and three Sentinels; a dead primary is replaced in 2 to 3 seconds."""
 
-    def __init__(self) -> None:
+    def __init__(self, down_after: float) -> None:
         first = Redis()
         self.servers: list[Redis] = [first, Replica(first)]
-        self.watchers = [Watcher(first) for _ in range(3)]
+        self.watchers = [Watcher(first, down_after) for _ in range(3)]
         super().__init__([*self.servers, *self.watchers])
 
     @classmethod
-    def start(cls) -> Self:
-        """Start them, and wait until the Sentinels know each other and the replica."""
-        return cls().begin()
+    def start(cls, down_after: float = 1.0) -> Self:
+        """Start them, and wait until the Sentinels know each other and the replica.
+
+        A primary that says nothing for so many seconds is taken for dead.
+        """
+        return cls(down_after).begin()
 
     @property
     def address(self) -> str:
@@ -85,18 +94,33 @@ class Sentinel(Cluster[Redis]):
         self._start(self.servers)
         self._start(self.watchers)
         deadline = time.monotonic() + PATIENCE
-        while not all(watcher.sees_all() for watcher in self.watchers):
+        while not self._know_all():
             self._pause_until(deadline, "The Sentinels do not find each other.")
 
     def primary(self) -> Redis:
         """The primary, by the word of all running Sentinels and its own. Waits for a failover."""
         deadline = time.monotonic() + PATIENCE
         while True:
-            elected = {watcher.primary_port() for watcher in self.watchers if watcher.running}
-            for server in self.servers:
-                if elected == {server.port} and server.running and server.leads():
-                    return server
+            found = self._elected()
+            if found is not None:
+                return found
             self._pause_until(deadline, "The Sentinels agree on no primary.")
+
+    def _know_all(self) -> bool:
+        try:
+            return all(watcher.sees_all() for watcher in self.watchers)
+        except OSError:  # one of them is too busy to answer
+            return False
+
+    def _elected(self) -> Redis | None:
+        try:
+            ports = {watcher.primary_port() for watcher in self.watchers if watcher.running}
+            for server in self.servers:
+                if ports == {server.port} and server.running and server.leads():
+                    return server
+        except OSError:  # one of them is too busy to answer
+            pass
+        return None
 
     def _pause_until(self, deadline: float, complaint: str) -> None:
         if time.monotonic() > deadline:

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from servers import (
     Consul,
@@ -27,10 +27,14 @@ from servers import (
 # CI looks at the same examples each time, so that what it says is about the change. Everywhere
 # else the examples are new in each run, and what they find is kept as a test of its own.
 # HYPOTHESIS_PROFILE=deep looks at many more of them: for a night, or after a change of a backend.
-settings.register_profile("ci", derandomize=True)
-settings.register_profile("deep", max_examples=5_000)
-if profile := os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else ""):
-    settings.load_profile(profile)
+# How long an example takes says something of the machine only, and nothing of what it shows.
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("usual", UNHURRIED)
+settings.register_profile("ci", UNHURRIED, derandomize=True)
+settings.register_profile("deep", UNHURRIED, max_examples=5_000)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "usual")
+)
 
 Started = TypeVar("Started")
 
@@ -107,7 +111,8 @@ def valkey(pytestconfig: pytest.Config) -> Iterator[Valkey]:
 
 @pytest.fixture(scope="session")
 def sentinel(pytestconfig: pytest.Config) -> Iterator[Sentinel]:
-    with shared(pytestconfig, Sentinel.start) as servers:
+    # Whoever wants the primary to be replaced starts others; this one is only busy.
+    with shared(pytestconfig, lambda: Sentinel.start(down_after=60)) as servers:
         yield servers
 
 

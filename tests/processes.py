@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from queue import Queue
 from threading import Thread
 
-PATIENCE = 20.0
+PATIENCE = 40.0
 """Seconds to wait for a line, or for the end."""
 
 

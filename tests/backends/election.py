@@ -14,7 +14,11 @@ from drumbeat.model.lease import Lease
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.rules.leading import Leading, LeaseTimings
 
-TTL = 2.0
+TTL = 4.0
+TIMINGS = LeaseTimings(TTL, renew_every=0.8, request_timeout=1.2, margin=0.5, drift=0.01)
+"""A busy machine may take a second for an answer, and no elector loses touch by that."""
+PATIENCE = 30.0
+"""Seconds that a busy machine may take for what comes by itself."""
 NEVER = 3600.0
 """Seconds between two tries without a hint: a follower that leads was told of the vacancy."""
 NAMES = ("anne", "bert", "carl")
@@ -30,10 +34,9 @@ class Election:
 
     def __init__(self, *connects: Callable[[], Coordinator], retry_every: float = 0.5) -> None:
         runtime = SystemRuntime()
-        timings = LeaseTimings.for_ttl(TTL)
         self.electors = [
             Elector(
-                Candidacy("scheduler", node_id(name, 0), timings, retry_every),
+                Candidacy("scheduler", node_id(name, 0), TIMINGS, retry_every),
                 connect,
                 runtime,
                 Bus(clock),
@@ -50,7 +53,7 @@ class Election:
             first, *others = self.electors
             try:
                 first.start()
-                await self.leader(within=5)
+                await self.leader()
                 for elector in others:
                     elector.start()
                 yield self
@@ -67,9 +70,9 @@ class Election:
             if isinstance(state, Leading) and elector.may_act(state.lease)
         ]
 
-    async def leader(self, within: float, but: Lease | None = None) -> Lease:
+    async def leader(self, but: Lease | None = None) -> Lease:
         """Wait until somebody leads, in another term than that."""
-        async with asyncio.timeout(within):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 for lease in self.acting():
                     if lease != but:
@@ -77,10 +80,16 @@ class Election:
                 await clock.sleep(0.005)
 
     async def nobody(self, within: float) -> None:
-        """Wait until nobody may act."""
-        async with asyncio.timeout(within):
-            while self.acting():
-                await clock.sleep(0.005)
+        """Wait until nobody may act, and see nobody act later than that."""
+        since = looked_at = clock.elapsed()
+        while acting := self.acting():
+            assert looked_at - since < within, f"{acting} after {looked_at - since:g} s"
+            await clock.sleep(0.005)
+            looked_at = clock.elapsed()
+
+    def nobody_acts_in_a_term_before(self, lease: Lease) -> bool:
+        """Whether those who may act now were appointed then or later."""
+        return all(acting.token >= lease.token for acting in self.acting())
 
     def elector_of(self, lease: Lease) -> Elector:
         (elector,) = (each for each in self.electors if each.candidacy.node == lease.holder)
@@ -94,7 +103,14 @@ class Election:
             for lease in acting:
                 if lease not in self.terms:
                     self.terms.append(lease)
+                elif any(follows(later, lease) for later in self.terms):
+                    raise Doubled(f"{lease} went on after {self.terms}")
             await clock.sleep(0.002)
+
+
+def follows(later: Lease, earlier: Lease) -> bool:
+    """Whether one server has granted it after the other."""
+    return later.domain == earlier.domain and later.token > earlier.token
 
 
 def in_a_thread(act: Callable[[], object]) -> asyncio.Future[object]:

@@ -27,7 +27,7 @@ from drumbeat.ports.store import Store
 
 T = TypeVar("T")
 
-SOON = 20.0
+SOON = 60.0
 TRIES = 20
 TICKS = 2
 BATCH = 3

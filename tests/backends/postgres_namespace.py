@@ -12,7 +12,7 @@ import psycopg
 
 from drumbeat.engine.runtime import SystemClock
 
-SOON = 20.0
+SOON = 40.0
 _serial = count(1)
 
 

@@ -16,6 +16,8 @@ from drumbeat.testing.conformance.builders import ANNE
 
 TTL = timedelta(seconds=0.6)
 EXPIRES_WITHIN = TTL + timedelta(seconds=0.05)
+LASTING = timedelta(seconds=5)
+"""Longer than a case takes; a server that was just started grants no term before it is that old."""
 CLOCK = SystemClock()
 
 

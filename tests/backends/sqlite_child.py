@@ -27,7 +27,10 @@ def say(word: object) -> None:
 
 
 async def take_all(path: Path, name: str) -> None:
-    """Say that it is ready, wait for a word, then claim and settle until nothing is left."""
+    """Claim and settle until nothing is left, and wait for a word before that.
+
+    It waits for another once it has its first jobs, so that nobody has all of them.
+    """
     store = SqliteStore(path, SystemClock())
     await store.open()
     say("ready")
@@ -38,6 +41,9 @@ async def take_all(path: Path, name: str) -> None:
         batch = (await store.jobs.take(WANTED, NodeId(name), settled)).attempts
         if not batch:
             break
+        if not taken:
+            say("begun")
+            sys.stdin.readline()
         taken += [attempt.job_id for attempt in batch]
         settled = [Settlement(attempt.hold, Change.COMPLETE) for attempt in batch]
     say(taken)
@@ -75,7 +81,7 @@ async def hear(path: Path, _name: str) -> None:
 async def lead(path: Path, name: str) -> None:
     """Hold a lease until it is killed."""
     coordinator = SqliteCoordinator(path, SystemClock())
-    lease = await coordinator.leases.acquire("scheduler", NodeId(name), timedelta(seconds=1))
+    lease = await coordinator.leases.acquire("scheduler", NodeId(name), timedelta(seconds=4))
     say(lease is not None and lease.token)
     await asyncio.Event().wait()
 

@@ -20,13 +20,15 @@ from drumbeat.testing.conformance.builders import ANNE, BERT, node
 from servers import Consul, FaultProxy, Missing, web
 from servers.ports import free_port
 
-from .election import NEVER, Election, in_a_thread
+from .election import NEVER, PATIENCE, Election, in_a_thread
 from .election import TTL as ELECTION_TTL
 
 TTL = timedelta(seconds=1)
 """The servers of the tests take it; a usual Consul takes ten seconds at least."""
 EXPIRES_WITHIN = timedelta(seconds=2.5)
 """Consul ends a session after twice its TTL."""
+OVERDUE = timedelta(seconds=20)
+"""On a busy machine that may take longer; and a new leader of Consul counts from the beginning."""
 
 
 @asynccontextmanager
@@ -58,6 +60,7 @@ class ConsulConformance(CoordinatorConformance):
             lambda length: clock.sleep(length.total_seconds()),
             TTL,
             EXPIRES_WITHIN,
+            overdue=OVERDUE,
         )
 
 
@@ -74,8 +77,6 @@ class TestThreeConsulCoordinator(ConsulConformance):
 
 
 RUNTIME = SystemRuntime()
-SOON = 3 * ELECTION_TTL + 3.0
-"""Seconds: Consul waits for twice the TTL, and has to find a leader of its own before."""
 
 
 def started(nodes: int = 1, settings: Mapping[str, object] | None = None) -> Consul:
@@ -111,7 +112,7 @@ async def test_a_consul_that_takes_only_long_sessions_gets_ten_seconds() -> None
 
 
 async def test_no_key_and_no_session_stays_behind(consul: Consul) -> None:
-    before = len(web.get(consul.port, "/v1/session/list").document)
+    before = sessions_of(consul)
     async with opened(f"{consul.address}/tidy") as coordinator:
         lease = await coordinator.leases.acquire("lock", ANNE, timedelta(seconds=30))
         assert lease is not None
@@ -120,7 +121,11 @@ async def test_no_key_and_no_session_stays_behind(consul: Consul) -> None:
         await coordinator.registry.register(node(), timedelta(seconds=30))
         await coordinator.registry.deregister(node().id)
     assert web.get(consul.port, "/v1/kv/tidy?keys").document == ["tidy/drumbeat/domain"]
-    assert len(web.get(consul.port, "/v1/session/list").document) == before
+    assert sessions_of(consul) <= before  # those of other tests may have run out
+
+
+def sessions_of(server: Consul) -> set[str]:
+    return {session["ID"] for session in web.get(server.port, "/v1/session/list").document}
 
 
 MASTER = "11111111-2222-3333-4444-555555555555"
@@ -138,7 +143,7 @@ def guarded() -> Iterator[Consul]:
 async def made(server: Consul, path: str, document: object) -> dict[str, str]:
     """Ask for a rule or a token, also in the first moments, when Consul knows no token itself."""
     async with aiohttp.ClientSession(headers={"X-Consul-Token": MASTER}) as session:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while True:
                 url = f"http://127.0.0.1:{server.port}/v1/acl/{path}"
                 async with session.put(url, json=document) as response:
@@ -191,10 +196,10 @@ async def test_an_emptied_consul_is_another_domain_in_which_old_terms_mean_nothi
     with started() as server:
         connect = partial(ConsulCoordinator, server.address, RUNTIME)
         async with Election(connect, connect).held() as election:
-            old = await election.leader(within=5)
+            old = await election.leader()
             await in_a_thread(server.kill)
             await in_a_thread(server.restart_empty)
-            new = await election.leader(within=SOON, but=old)
+            new = await election.leader(but=old)
             assert new.domain != old.domain
         async with opened(server.address) as coordinator:
             assert await coordinator.leases.renew(old) is None
@@ -208,7 +213,7 @@ async def test_when_the_leader_of_consul_is_killed_there_is_one_leader_soon_and_
             doomed = await asyncio.to_thread(cluster.leader)
             await in_a_thread(doomed.kill)
             await RUNTIME.clock.sleep(2 * ELECTION_TTL)
-            await election.leader(within=SOON)
+            await election.leader()
             tokens = [lease.token for lease in election.terms]
             assert tokens == sorted(set(tokens))
 
@@ -225,14 +230,14 @@ async def test_a_leader_that_is_cut_off_stops_by_itself_and_the_other_is_told(
             retry_every=NEVER,
         )
         async with election.held():
-            first = await election.leader(within=5)
+            first = await election.leader()
             match fault:
                 case "to_server" | "to_client":
                     proxy.stall(fault)
                 case _:
                     proxy.black_hole()
-            second = await election.leader(within=SOON + ELECTION_TTL, but=first)
+            second = await election.leader(but=first)
             assert second.token > first.token
             proxy.heal()
             await RUNTIME.clock.sleep(ELECTION_TTL)
-            assert election.acting() == [second]
+            assert election.nobody_acts_in_a_term_before(second)

@@ -32,7 +32,10 @@ from servers.ports import free_port
 
 Member = TypeVar("Member", bound=EtcdMember)
 
-TTL = timedelta(seconds=10)
+TTL = timedelta(seconds=30)
+SOON = 30.0
+"""Seconds that a busy machine may take for what comes by itself."""
+FOREVER = 3600.0
 clock = SystemRuntime().clock
 
 
@@ -91,33 +94,37 @@ class TestEndpoints:
             assert await versions(client, key) == 1
 
     async def test_an_endpoint_that_says_nothing_is_passed_over_in_time_and_not_asked_again(
-        self, etcd: Etcd, proxy: FaultProxy, key: str
+        self, etcd: Etcd, proxy: FaultProxy, key: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr("drumbeat.remote.exchange.PATIENCE", FOREVER)
         proxy.black_hole()
-        async with calling(f"etcd://127.0.0.1:{proxy.port},127.0.0.1:{etcd.port}") as client:
+        async with (
+            asyncio.timeout(SOON),
+            calling(f"etcd://127.0.0.1:{proxy.port},127.0.0.1:{etcd.port}") as client,
+        ):
             began = clock.elapsed()
             await client.range(Keys.only(key))
-            assert ATTEMPT <= clock.elapsed() - began < 2 * ATTEMPT
-            began = clock.elapsed()
+            assert clock.elapsed() - began >= ATTEMPT
+            monkeypatch.setattr("drumbeat.remote.exchange.ATTEMPT", FOREVER)
             await client.range(Keys.only(key))
-            assert clock.elapsed() - began < ATTEMPT / 2
 
     async def test_a_caller_that_gives_up_begins_elsewhere_next_time(
-        self, etcd: Etcd, proxy: FaultProxy, key: str
+        self, etcd: Etcd, proxy: FaultProxy, key: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr("drumbeat.remote.exchange.PATIENCE", FOREVER)
+        monkeypatch.setattr("drumbeat.remote.exchange.ATTEMPT", FOREVER)
         proxy.black_hole()
         async with calling(f"etcd://127.0.0.1:{proxy.port},127.0.0.1:{etcd.port}") as client:
             with pytest.raises(TimeoutError):
-                async with asyncio.timeout(ATTEMPT / 4):
+                async with asyncio.timeout(0.25):
                     await client.range(Keys.only(key))
-            async with asyncio.timeout(ATTEMPT / 2):
+            async with asyncio.timeout(SOON):
                 await client.range(Keys.only(key))
 
     async def test_a_write_whose_answer_got_lost_is_not_repeated(
         self, etcd: Etcd, proxy: FaultProxy, client: EtcdClient, key: str
     ) -> None:
         async with calling(f"etcd://127.0.0.1:{proxy.port},127.0.0.1:{etcd.port}") as cut:
-            await cut.range(Keys.only(key))
             proxy.stall("to_client")
             with pytest.raises(Unavailable, match=f"tried http://127.0.0.1:{proxy.port} "):
                 await write(cut, key, b"1")
@@ -164,7 +171,7 @@ class TestEndpoints:
         assert f"tried http://127.0.0.1:{refusing} (connection refused)" in str(failed.value)
         assert f"http://127.0.0.1:{silent} (no answer within" in str(failed.value)
         assert "hunter2" not in str(failed.value)
-        assert clock.elapsed() - began < PATIENCE + 1
+        assert clock.elapsed() - began < PATIENCE + SOON
 
     async def test_what_is_not_etcd_is_told_from_it(self, consul_like: int) -> None:
         with pytest.raises(Unavailable, match="etcd"):
@@ -224,10 +231,11 @@ class TestLeases:
 
 class TestWatches:
     async def test_a_change_after_the_revision_is_seen_at_once(
-        self, client: EtcdClient, key: str
+        self, client: EtcdClient, key: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr("drumbeat.coordinators.etcd.client.SILENCE", FOREVER)
         revision = await write(client, key, b"1")
-        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(SOON), asyncio.TaskGroup() as group:
             watch = group.create_task(client.watch(Keys.only(key), revision + 1))
             await let_others_run()
             await write(client, key, b"2")
@@ -245,7 +253,7 @@ class TestWatches:
         revision = await write(client, key, b"1")
         began = clock.elapsed()
         assert await client.watch(Keys.only(key), revision + 1) is Woken.SILENT
-        assert SILENCE <= clock.elapsed() - began < SILENCE + 1
+        assert SILENCE <= clock.elapsed() - began < SILENCE + SOON
 
     async def test_a_value_that_is_longer_than_a_line_may_be_is_seen(
         self, client: EtcdClient, key: str
@@ -254,17 +262,17 @@ class TestWatches:
         assert await client.watch(Keys.only(key), revision) is Woken.CHANGED
 
     async def test_a_history_that_was_compacted_counts_as_a_change(
-        self, etcd: Etcd, client: EtcdClient, key: str
+        self, etcd: Etcd, client: EtcdClient, key: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         first = await write(client, key, b"1")
         last = await write(client, key, b"2")
         assert web.post(etcd.port, "/v3/kv/compaction", {"revision": str(last)}).status == 200
-        began = clock.elapsed()
-        assert await client.watch(Keys.only(key), first) is Woken.COMPACTED
-        assert clock.elapsed() - began < SILENCE
+        monkeypatch.setattr("drumbeat.coordinators.etcd.client.SILENCE", FOREVER)
+        async with asyncio.timeout(SOON):
+            assert await client.watch(Keys.only(key), first) is Woken.COMPACTED
 
     async def test_a_watcher_lives_on_over_a_compaction(self, etcd: Etcd, key: str) -> None:
-        async with asyncio.timeout(20), opened(f"{etcd.address}/{key}") as coordinator:
+        async with asyncio.timeout(SOON), opened(f"{etcd.address}/{key}") as coordinator:
             watch = coordinator.configuration.watch("key")
             assert await anext(watch) is None
             for value in (b"1", b"2", b"3"):
@@ -277,7 +285,7 @@ class TestWatches:
         self, etcd: Etcd, proxy: FaultProxy, key: str
     ) -> None:
         address = f"etcd://127.0.0.1:{proxy.port},127.0.0.1:{etcd.port}/{key}"
-        async with asyncio.timeout(20), opened(address) as cut, opened(etcd.address) as other:
+        async with asyncio.timeout(SOON), opened(address) as cut, opened(etcd.address) as other:
             watch = cut.configuration.watch("key")
             assert await anext(watch) is None
             proxy.black_hole()
@@ -290,7 +298,7 @@ class TestWatches:
 
     async def test_a_watcher_lives_on_when_etcd_is_killed_and_started_again(self, key: str) -> None:
         with Etcd.start() as server:
-            async with asyncio.timeout(30), opened(server.address) as coordinator:
+            async with asyncio.timeout(2 * SOON), opened(server.address) as coordinator:
                 watch = coordinator.configuration.watch("key")
                 assert await anext(watch) is None
                 await asyncio.to_thread(server.kill)
@@ -378,7 +386,7 @@ class TestUsers:
             await asyncio.to_thread(guarded.start_again)  # tokens live in memory
             entry = await coordinator.configuration.put("key", b"1")
             assert await coordinator.configuration.get("key") == entry
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(SOON):
                 assert await anext(watch) == entry
 
     async def test_a_user_is_no_hindrance_where_nobody_is_asked(self, etcd: Etcd, key: str) -> None:

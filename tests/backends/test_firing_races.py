@@ -41,7 +41,7 @@ async def race(one: Store, other: Store, rounds: int) -> Counter[str]:
     return orders
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(400)
 async def test_ten_thousand_changes_during_a_fire_in_memory() -> None:
     left = IN_MEMORY
     while left > 0:

@@ -98,7 +98,7 @@ class TestMemoryCoordinator(CoordinatorConformance):
     ) -> None:
         lease = await coordinator.leases.acquire("scheduler", ANNE, TTL)
         assert lease is not None
-        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(40), asyncio.TaskGroup() as group:
             waiting = group.create_task(_next(coordinator.leases.vacancies("scheduler")))
             await let_others_run()
             released: list[bool] = []

@@ -49,7 +49,7 @@ class TestMemoryStore(StoreConformance):
         store.subscribe(Topic.JOBS, wake)
         thread = Thread(target=lambda: asyncio.run(_insert(store, 1)))
         thread.start()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(40):
             await heard.wait()
         thread.join()
         assert woken_in == [get_ident()]

@@ -18,12 +18,11 @@ from drumbeat import Drumbeat
 from drumbeat.coordinators.postgres import PostgresCoordinator
 from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.errors import ConfigurationError, Unavailable
-from drumbeat.postgres import connecting
+from drumbeat.postgres import connecting, pool
 from drumbeat.postgres.address import parse_address
 from drumbeat.postgres.client import ServerError
 from drumbeat.postgres.connecting import Limits
 from drumbeat.postgres.database import Database
-from drumbeat.postgres.pool import MENDING
 from drumbeat.stores.postgres import PostgresStore
 from drumbeat.testing import inside
 from drumbeat.testing.conformance.builders import let_others_run
@@ -32,8 +31,8 @@ from servers import Postgres
 from .hand_clock import HandClock
 from .postgres_namespace import ask, namespace_in, tell, until
 
-SOON = 20.0
-HASTY = Limits(connections=2, patience=1.0, connecting=1.0, statement=0.5, lock=0.3)
+SOON = 40.0
+HASTY = Limits(connections=2, patience=10.0, connecting=10.0, statement=4.0, lock=0.3)
 SLEEPING = (
     "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%sleep(30)' AND state = 'active'"
 )
@@ -349,8 +348,9 @@ class TestPool:
         await database.close()
 
     async def test_nobody_gets_a_connection_whose_statement_still_runs(
-        self, hasty: Database, postgres: Postgres
+        self, hasty: Database, postgres: Postgres, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr(pool, "MENDING", 2 * SOON)
         stuck = int(await hasty.fetch_value("SELECT pg_backend_pid()"))
         sleeping = asyncio.ensure_future(hasty.fetch("SELECT pg_sleep(30)"))
         await until(lambda: ask(postgres.address, SLEEPING) == [(1,)])
@@ -359,7 +359,7 @@ class TestPool:
             sleeping.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await sleeping
-            async with asyncio.timeout(MENDING / 2):
+            async with asyncio.timeout(SOON):
                 assert await hasty.fetch_value("SELECT pg_backend_pid()") != stuck
         finally:
             os.kill(stuck, signal.SIGCONT)

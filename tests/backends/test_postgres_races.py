@@ -52,7 +52,7 @@ from .postgres_namespace import namespace_in
 from .postgres_wholeness import check_whole
 
 HANDLES = 4
-PATIENCE = 30.0
+PATIENCE = 90.0
 
 
 @pytest.fixture

@@ -230,7 +230,7 @@ async def test_a_worker_runs_the_job_once_it_is_committed(shop: Shop) -> None:
     async with shop.app.running():
         async with over_asyncpg(shop.address) as connection:
             await ring.options(connection=connection).submit()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(40):
             await ran.wait()
 
 

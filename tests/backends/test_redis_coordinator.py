@@ -13,7 +13,6 @@ from datetime import timedelta
 import pytest
 
 from drumbeat.coordinators.redis import RedisCoordinator
-from drumbeat.coordinators.redis.coordinator import LOOK_AGAIN
 from drumbeat.model.lease import Entry
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.conformance import CoordinatorConformance, CoordinatorTraits
@@ -23,12 +22,16 @@ from servers import Redis, Sentinel, Valkey
 from .redis_cases import (
     CLOCK,
     EXPIRES_WITHIN,
+    LASTING,
     TTL,
     connected,
     new_namespace,
     pass_time,
     wait_until_granting,
+    won,
 )
+
+SOON = 30.0
 
 
 class RedisConformance(CoordinatorConformance):
@@ -41,13 +44,13 @@ class RedisConformance(CoordinatorConformance):
     @pytest.fixture
     async def coordinator(self, address: str, namespace: str) -> AsyncIterator[Coordinator]:
         async with connected(address, namespace) as coordinator:
-            await wait_until_granting(coordinator)
+            await wait_until_granting(coordinator, LASTING)
             yield coordinator
 
     @pytest.fixture
     def traits(self, address: str, namespace: str) -> CoordinatorTraits:
         return CoordinatorTraits(
-            lambda: connected(address, namespace), pass_time, TTL, EXPIRES_WITHIN
+            lambda: connected(address, namespace), pass_time, TTL, EXPIRES_WITHIN, LASTING
         )
 
 
@@ -85,14 +88,16 @@ class TestRedisCoordinator(RedisConformance):
         assert (new.domain, new.token > entry.revision > old.token) == (old.domain, True)
 
     async def test_everything_is_kept_under_one_hash_tag(
-        self, coordinator: Coordinator, redis: Redis, namespace: str
+        self, redis: Redis, namespace: str
     ) -> None:
-        before = redis.ask("DBSIZE")
-        await coordinator.leases.acquire("scheduler", ANNE, TTL)
-        await coordinator.registry.register(node(), TTL)
-        await coordinator.configuration.put("key", b"1")
-        assert redis.ask("DBSIZE") != before
-        for key in redis.ask("KEYS", f"*{namespace}*").split("\r\n")[2::2]:
+        with Redis.start() as server:  # one of our own: every key is ours
+            async with connected(server.address, namespace) as coordinator:
+                await won(coordinator)
+                await coordinator.registry.register(node(), TTL)
+                await coordinator.configuration.put("key", b"1")
+                keys = server.ask("KEYS", "*").split("\r\n")[2::2]
+        assert keys
+        for key in keys:
             assert key.startswith(f"{{{namespace}}}:")
 
     async def test_names_that_were_held_leave_nothing_behind(
@@ -110,16 +115,16 @@ class TestRedisCoordinator(RedisConformance):
         await coordinator.registry.register(node(), TTL)
         changes = coordinator.registry.changes()
         await anext(changes)
-        async with asyncio.timeout(10 * TTL.total_seconds()):
+        async with asyncio.timeout(SOON):
             await anext(changes)
         assert list(await coordinator.registry.nodes()) == []
 
     async def test_those_who_wait_are_told_and_do_not_only_look_now_and_then(
-        self, coordinator: Coordinator, traits: CoordinatorTraits
+        self, traits: CoordinatorTraits, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        watch = coordinator.configuration.watch("key")
-        too_late = 0.8 * LOOK_AGAIN.total_seconds()
-        async with traits.another() as other, asyncio.timeout(too_late):
+        monkeypatch.setattr(f"{RedisCoordinator.__module__}.LOOK_AGAIN", timedelta(hours=1))
+        async with traits.another() as one, traits.another() as other, asyncio.timeout(SOON):
+            watch = one.configuration.watch("key")
             assert await anext(watch) is None
             for number in range(3):
                 seen = asyncio.create_task(next_of(watch))

@@ -19,7 +19,7 @@ from drumbeat.model.errors import ConfigurationError
 from drumbeat.remote.address import Kind, RemoteAddress
 from servers import Consul, Etcd
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class TestAddresses:

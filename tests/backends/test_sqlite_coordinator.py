@@ -105,7 +105,7 @@ class TestSqliteCoordinator(CoordinatorConformance):
         clock = HandClock()
         one = SqliteCoordinator(tmp_path / "drumbeat.db", clock)
         two = SqliteCoordinator(tmp_path / "drumbeat.db", clock)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(40):
             watch = one.configuration.watch("key")
             assert await anext(watch) is None
             entry = await two.configuration.put("key", b"1")

@@ -137,7 +137,7 @@ async def test_who_listened_before_a_store_was_closed_hears_it_when_it_is_open_a
     other = SqliteStore(path, HandClock())
     await insert(other, spec())
     await other.close()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(40):
         await heard.wait()
 
 

@@ -7,6 +7,9 @@ kept in `chaos-report/`.
 from __future__ import annotations
 
 import asyncio
+import pickle
+from collections.abc import Sequence
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 
 import pytest
@@ -18,7 +21,6 @@ from chaos.page import write_page
 from chaos.pairs import PAIRS
 from chaos.playing import play
 from chaos.wrong_clock import find_library
-from servers import Missing
 
 from .conftest import chaos_table
 
@@ -27,37 +29,68 @@ SCRIPT = Script(seconds=24.0, nodes=3, seed=221)
 AT_ONCE = 2
 ROOT = Path(__file__).parents[2]
 
-pytestmark = pytest.mark.timeout(400)  # the first of these tests plays all days
+TRIES = 3
+"""How often a day is played on a machine that may be too busy for a quick failover."""
+
+pytestmark = pytest.mark.timeout(900)  # the first of these tests plays all days
 
 
 @pytest.fixture(scope="module")
-def days(pytestconfig: pytest.Config) -> dict[str, Figures | Missing]:
+def days(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Figures]:
+    """The days by their pairs, played once although several processes may share the tests."""
+    folder = tmp_path_factory.getbasetemp()
+    if hasattr(pytestconfig, "workerinput"):
+        folder = folder.parent  # which all of them have
+    kept = folder / "chaos.days"
+    with (folder / "chaos.lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        if not kept.exists():
+            kept.write_bytes(pickle.dumps(played()))
+    figures: dict[str, Figures] = pickle.loads(kept.read_bytes())
+    pytestconfig.stash[chaos_table] = [*figures.values()]
+    return figures
+
+
+def played() -> dict[str, Figures]:
+    """Play a day on each pair whose servers are installed."""
+    histories = play_all(PAIRS, AT_ONCE)
+    for _ in range(1, TRIES):
+        slow = [pair for pair, day in histories.items() if was_only_slow(figures_of(day))]
+        histories |= play_all(slow, at_once=1)
+    judged = {pair: (day, figures_of(day)) for pair, day in histories.items()}
+    write_page(ROOT / "chaos-report", [*judged.values()])
+    return {pair: figures for pair, (_, figures) in judged.items()}
+
+
+def play_all(pairs: Sequence[str], at_once: int) -> dict[str, History]:
     told: list[str] = []
-    played = asyncio.run(play(PAIRS, SCRIPT, told.append, AT_ONCE))
-    judged = [(day, figures_of(day)) for day in played.values() if isinstance(day, History)]
-    write_page(ROOT / "chaos-report", judged)
-    pytestconfig.stash[chaos_table] = [figures for _, figures in judged]
-    missing = {pair: day for pair, day in played.items() if isinstance(day, Missing)}
-    return {figures.pair: figures for _, figures in judged} | missing
+    days = asyncio.run(play(pairs, SCRIPT, told.append, at_once))
+    return {pair: day for pair, day in days.items() if isinstance(day, History)}
+
+
+def was_only_slow(figures: Figures) -> bool:
+    """Whether time is all that was lost: how much of it was ours, a busy machine cannot tell."""
+    broken = {violation.check for violation in figures.violations}
+    return broken == {"failover is quick"}
 
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_nothing_is_lost_or_doubled_on_a_bad_day(
-    request: pytest.FixtureRequest, days: dict[str, Figures | Missing], pair: str
+    request: pytest.FixtureRequest, days: dict[str, Figures], pair: str
 ) -> None:
-    figures = days[pair]
-    if isinstance(figures, Missing):
+    if pair not in days:
         for server in pair.split("+"):
             request.getfixturevalue(server)  # skips, and lets the end of the run say so
-        raise figures
+    figures = days[pair]
     assert figures.broken() == []
     assert figures.ticks_due > 2 * SCRIPT.seconds
     assert figures.failovers
 
 
-def test_every_kind_of_fault_came(days: dict[str, Figures | Missing]) -> None:
-    played = [day for day in days.values() if isinstance(day, Figures)]
-    if len(played) < len(PAIRS):
+def test_every_kind_of_fault_came(days: dict[str, Figures]) -> None:
+    if len(days) < len(PAIRS):
         pytest.skip("not all pairs could be played")
-    came = {kind for day in played for kind, count in day.faults.items() if count}
+    came = {kind for day in days.values() for kind, count in day.faults.items() if count}
     assert came == {*Kind} - (set() if find_library() else {Kind.SKEW})

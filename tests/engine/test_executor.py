@@ -160,8 +160,9 @@ async def test_a_thread_that_overruns_is_settled_but_keeps_its_slot_until_it_ret
     async def other() -> None: ...
 
     async with fleet.running(app):
-        job = await fleet.done(app, await stubborn.submit())
-        assert started.is_set()
+        job = await stubborn.submit()
+        assert await asyncio.to_thread(started.wait, PATIENCE)
+        job = await fleet.done(app, job)
         assert job.status is Status.FAILED
         assert "timed out" in (job.error or "")
         assert [event.attempt.job_id for event in heard.of(AttemptOverran)] == [job.id]

@@ -12,7 +12,8 @@ from drumbeat.engine.home import Home
 from drumbeat.model.events import LeadershipGained, LeadershipLost
 from drumbeat.testing import FakeClock
 
-TTL = 0.5
+TTL = 3.0
+"""Seconds, in truth: the thread that renews may be late by one, on a busy machine."""
 
 
 async def _blocked_for(seconds: float) -> list[str]:
@@ -29,7 +30,7 @@ async def _blocked_for(seconds: float) -> list[str]:
     def lose(event: LeadershipLost) -> None:
         reasons.append(event.reason)
 
-    async with asyncio.timeout(20), app.running(["scheduler"]):
+    async with asyncio.timeout(60), app.running(["scheduler"]):
         await gained.wait()
         gained.clear()
         threading.Event().wait(seconds)  # as a handler does that never awaits
@@ -41,11 +42,11 @@ async def _blocked_for(seconds: float) -> list[str]:
 
 
 async def test_a_leader_whose_loop_is_blocked_for_long_gives_its_term_up_and_leads_again() -> None:
-    assert await _blocked_for(4 * TTL) == [BLOCKED]
+    assert await _blocked_for(2 * TTL) == [BLOCKED]
 
 
 async def test_a_leader_whose_loop_is_blocked_for_a_moment_goes_on() -> None:
-    assert await _blocked_for(TTL / 2) == []
+    assert await _blocked_for(TTL / 3) == []
 
 
 class Line:

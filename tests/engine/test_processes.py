@@ -102,7 +102,7 @@ async def test_a_child_that_dies_costs_an_attempt_and_nothing_else(app: Drumbeat
 
 
 async def test_a_time_out_kills_the_child(app: Drumbeat, tmp_path: Path) -> None:
-    hang = app.task(process=True, timeout=0.5, retry=Retry.never())(handlers.hang)
+    hang = app.task(process=True, timeout=5, retry=Retry.never())(handlers.hang)
     add = app.task(process=True)(handlers.add)
     await done(app, await add.submit(1, 1))  # the child has imported what it needs
     pid = tmp_path / "pid"
@@ -119,10 +119,10 @@ async def test_a_time_out_kills_the_child(app: Drumbeat, tmp_path: Path) -> None
 
 async def test_waiting_for_a_child_does_not_count_as_running(app: Drumbeat) -> None:
     """There is one child for four slots: a job in the line must not time out in it."""
-    beat = app.task(process=True, timeout=0.7, retry=Retry.never())(handlers.beat)
+    beat = app.task(process=True, timeout=5, retry=Retry.never())(handlers.beat)
     add = app.task(process=True)(handlers.add)
     await done(app, await add.submit(1, 1))
-    jobs = await beat.submit_many([(4,), (4,), (4,)])
+    jobs = await beat.submit_many([(20,), (20,), (20,)])  # of a tenth of a second each
     assert [(await done(app, job)).status for job in jobs] == [Status.COMPLETED] * 3
 
 
@@ -144,10 +144,10 @@ async def test_progress_comes_over_and_cancellation_goes_over(
 
 
 async def test_heartbeats_of_a_process_put_off_its_time_out(app: Drumbeat) -> None:
-    beat = app.task(process=True, heartbeat=0.6, retry=Retry.never())(handlers.beat)
+    beat = app.task(process=True, heartbeat=3, retry=Retry.never())(handlers.beat)
     add = app.task(process=True)(handlers.add)
     await done(app, await add.submit(1, 1))  # the child has imported what it needs
-    job = await done(app, await beat.submit(12))
+    job = await done(app, await beat.submit(35))  # of a tenth of a second each
     assert (job.status, beat.result(job)) == (Status.COMPLETED, "finished")
 
 

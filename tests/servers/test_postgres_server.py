@@ -16,8 +16,8 @@ def server(postgres: Postgres) -> Iterator[Postgres]:
         yield mine
 
 
-def ask(server: Postgres, sql: str) -> list[tuple[object, ...]]:
-    with psycopg.connect(server.address, autocommit=True, connect_timeout=2) as connection:
+def ask(server: Postgres, sql: str, patience: int = 30) -> list[tuple[object, ...]]:
+    with psycopg.connect(server.address, autocommit=True, connect_timeout=patience) as connection:
         cursor = connection.execute(sql.encode())
         return cursor.fetchall() if cursor.description else []
 
@@ -65,7 +65,7 @@ def test_a_paused_server_answers_nobody_until_it_goes_on(server: Postgres) -> No
         server.pause()
         assert state_of(connection.info.backend_pid) == "T"
         with pytest.raises(psycopg.OperationalError, match="timeout"):
-            ask(server, "SELECT 1")
+            ask(server, "SELECT 1", patience=2)
         server.resume()
         assert connection.execute("SELECT 2").fetchone() == (2,)
 
@@ -86,6 +86,9 @@ def test_a_standby_follows_until_it_is_promoted(server: Postgres) -> None:
         assert ask(standby, "SELECT pg_is_in_recovery()") == [(True,)]
         ask(server, "CREATE TABLE written AS SELECT 1 AS number")
         (position,) = ask(server, "SELECT pg_current_wal_lsn()")[0]
+        received = f"SELECT pg_last_wal_receive_lsn() >= '{position}'"
+        while ask(standby, received) != [(True,)]:  # the server does not wait for its standby
+            pass
         server.kill()
         standby.promote()
         assert ask(standby, f"SELECT pg_last_wal_replay_lsn() >= '{position}'") == [(True,)]

@@ -11,7 +11,7 @@ from servers import Redis, Sentinel, Valkey
 def server(request: pytest.FixtureRequest) -> Iterator[Redis]:
     kind: type[Redis] = request.param
     request.getfixturevalue(kind.__name__.lower())  # skips where it is missing
-    with kind.start() as mine:
+    with kind.start({"appendfsync": "always"}) as mine:  # else it may lose its last seconds
         yield mine
 
 
@@ -45,11 +45,11 @@ def test_settings_reach_the_server(redis: Redis) -> None:
 
 
 def test_the_sentinels_replace_a_killed_primary(sentinel: Sentinel) -> None:
-    first = sentinel.primary()
-    first.ask("SET", "word", "kept")
-    first.wait_for_replicas()
-    first.kill()
-    second = sentinel.primary()
-    assert second is not first
-    assert "kept" in second.ask("GET", "word")
-    first.start_again()
+    with Sentinel.start() as mine:
+        first = mine.primary()
+        first.ask("SET", "word", "kept")
+        first.wait_for_replicas()
+        first.kill()
+        second = mine.primary()
+        assert second is not first
+        assert "kept" in second.ask("GET", "word")

@@ -1,22 +1,36 @@
 """etcd and Consul as the tests use them: with one member and with three."""
 
 import base64
+from contextlib import suppress
 
 import pytest
 
 from servers import Consul, Etcd, web
 
+TRIES = 30
+"""A member of a cluster that is busy, or elects a leader, may answer nobody for a while."""
+
 
 def put(server: Etcd, at: int) -> bool:
     """Write something through one member; whether it was taken."""
     document = {"key": base64.b64encode(b"key").decode(), "value": ""}
-    return web.post(server.members[at].port, "/v3/kv/put", document).status == 200
+    return answer_of(server.members[at].port, "/v3/kv/put", document).status == 200
 
 
 def count(server: Etcd) -> str:
     document = {"key": base64.b64encode(b"key").decode(), "count_only": True}
-    answer: str = web.post(server.port, "/v3/kv/range", document).document.get("count", "0")
+    answer: str = answer_of(server.port, "/v3/kv/range", document).document.get("count", "0")
     return answer
+
+
+def answer_of(port: int, path: str, document: object) -> web.Answer:
+    """Ask until it is able to answer."""
+    for _ in range(TRIES):
+        with suppress(TimeoutError):
+            answer = web.post(port, path, document)
+            if answer.status < 500:
+                return answer
+    raise AssertionError(f"port {port} does not answer {path}")
 
 
 @pytest.mark.parametrize("version", ["3.5", "3.4"])

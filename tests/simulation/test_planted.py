@@ -72,5 +72,5 @@ def test_a_hunt_says_how_many_seeds_each_bug_took(tmp_path: Path) -> None:
 
 def test_a_folder_without_planted_bugs_is_told_of(tmp_path: Path) -> None:
     told = CliRunner().invoke(main, ["--planted", "--bugs", str(tmp_path)])
-    assert told.exit_code == 1
-    assert "holds no planted bugs" in str(told.exception)
+    assert told.exit_code == 2
+    assert "holds no planted bugs" in told.output

@@ -51,6 +51,7 @@ def marked() -> set[int]:
     return {number for number, line in enumerate(source, start=1) if line.endswith("# wrong")}
 
 
+@pytest.mark.timeout(600)  # both take their time, and more on a busy machine
 @pytest.mark.parametrize("check", [mypy, pyright])
 def test_each_checker_finds_every_mistake_and_nothing_else(check: object) -> None:
     assert callable(check)

@@ -14,8 +14,8 @@ from drumbeat.ports.store import Store
 PassTime: TypeAlias = Callable[[timedelta], Awaitable[None]]
 """Returns when so much time has passed on the backend's clock."""
 
-PATIENCE = 10.0
-"""Seconds, in truth, that a case waits for what must come soon."""
+PATIENCE = 30.0
+"""Seconds, in truth, that a case waits for what must come soon: on a busy machine, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,11 @@ class CoordinatorTraits:
     ttl: timedelta
     """A TTL that the backend takes, as short as it can honour."""
     expires_within: timedelta
-    """How long after the last renewal a term is over for certain; some servers take their time."""
+    """How long after the last renewal a term is over; some servers take their time."""
+    lasting: timedelta = timedelta(seconds=30)
+    """A TTL that no case outlives that does not wait for its end, however busy the machine is."""
+    overdue: timedelta = timedelta(0)
+    """How much later still a busy server may end a term; none where its end is a comparison."""
     patience: float = PATIENCE
 
 
