@@ -13,6 +13,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from drumbeat import Drumbeat, Task
+from drumbeat.engine.garbage import set_aside
 from drumbeat.postgres.client import connect
 from servers import Postgres
 
@@ -144,6 +145,7 @@ async def _serve(bench: Bench, roles: tuple[str, ...], parent: Connection) -> No
         match order:
             case "start":
                 await bench.app.start(roles)
+                set_aside()  # as `app.run()` does
                 parent.send("started")
             case "count":
                 parent.send(len(bench.starts))

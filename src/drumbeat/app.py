@@ -17,6 +17,7 @@ from drumbeat.coordinators.none import NoCoordinator
 from drumbeat.engine.builtin import built_in
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.declarations import Declarations
+from drumbeat.engine.garbage import set_aside
 from drumbeat.engine.jobs import Jobs
 from drumbeat.engine.lock import Lock
 from drumbeat.engine.loops import fastest_loop
@@ -355,6 +356,7 @@ class Drumbeat(Declarations):
     async def _run(self, roles: Iterable[Role | str]) -> None:
         async def start() -> RunningNode:
             await self.start(roles)
+            set_aside()
             assert self._node is not None
             return self._node
 
