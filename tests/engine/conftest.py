@@ -5,6 +5,7 @@ import pytest
 from drumbeat import Drumbeat
 from drumbeat.testing.clock import FakeClock
 
+from .floods import Far
 from .support import Fleet, Heard
 
 
@@ -26,3 +27,8 @@ def app(fleet: Fleet) -> Drumbeat:
 @pytest.fixture
 async def heard(app: Drumbeat) -> Heard:
     return Heard(app)
+
+
+@pytest.fixture
+def far(fleet: Fleet) -> Far:
+    return Far(fleet)

@@ -15,7 +15,7 @@ from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import Event
 from drumbeat.model.job import Job
 from drumbeat.model.node import Role
-from drumbeat.model.plan import TickRecord
+from drumbeat.model.plan import Outcome, SkipReason, TickRecord
 from drumbeat.ports.clock import Alarm, Clock
 from drumbeat.stores.memory import MemoryStore
 from drumbeat.testing.clock import FakeClock
@@ -178,3 +178,11 @@ async def ledger(app: Drumbeat, name: str) -> Sequence[TickRecord]:
     """The ticks of a schedule, oldest first."""
     page = await app.schedules.ticks(name, PageRequest(1000))
     return page.items[::-1]
+
+
+def fired(ticks: Sequence[TickRecord]) -> list[datetime]:
+    return [tick.tick_at for tick in ticks if tick.outcome is Outcome.FIRED]
+
+
+def skipped(ticks: Sequence[TickRecord]) -> list[tuple[SkipReason | None, int]]:
+    return [(tick.reason, tick.count) for tick in ticks if tick.outcome is Outcome.SKIPPED]

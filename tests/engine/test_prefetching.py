@@ -3,118 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Sequence
-from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from drumbeat import Context, Drumbeat, Job, Retry, Status
-from drumbeat.engine.buffer import Buffer
-from drumbeat.engine.bus import Bus
-from drumbeat.engine.executor import Executor
-from drumbeat.engine.registry import Registry
-from drumbeat.engine.slots import TURN, Slots
+from drumbeat import Drumbeat, Retry, Status
 from drumbeat.model.events import AttemptEnded, AttemptSuperseded, ServiceFailed
-from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.job import LEADER_QUEUE, Attempt, Change, Hold, JobSpec, Settlement, Wanted
+from drumbeat.model.job import Change
 from drumbeat.model.node import Role
 from drumbeat.rules.prefetching import MOST_AHEAD, PATIENCE
 from drumbeat.testing import inside
-from drumbeat.testing.clock import START, FakeClock
-from drumbeat.testing.gate import Gate, NodeClock
-from drumbeat.testing.runtime import FakeRuntime
 
-from .support import Fleet, Heard, SkewedClock
+from .floods import Far, Flood, held
+from .support import Fleet, Heard
 
 WORKER = (Role.WORKER,)
 LATENCY = 0.001
-
-
-class Far:
-    """Lets each take of a store need a millisecond, as over a network, and keeps a record."""
-
-    def __init__(self, fleet: Fleet) -> None:
-        self._clock = fleet.clock
-        self._take: Any = fleet.store.jobs.take
-        self.wanted: list[Wanted] = []
-        self.settled: list[Sequence[Settlement]] = []
-        self.given: list[Sequence[Attempt]] = []
-        fleet.store.jobs.take = self.take  # type: ignore[method-assign, assignment]
-
-    async def take(
-        self, wanted: Wanted, by: NodeId, settled: Sequence[Settlement] = (), at: None = None
-    ) -> Any:
-        await self._clock.sleep(LATENCY / 2)
-        taken = await self._take(wanted, by, settled, at)
-        self.wanted.append(wanted)
-        self.settled.append(settled)
-        self.given.append(taken.attempts)
-        await self._clock.sleep(LATENCY / 2)
-        return taken
-
-    @property
-    def sizes(self) -> list[int]:
-        return [len(attempts) for attempts in self.given]
-
-
-@pytest.fixture
-def far(fleet: Fleet) -> Far:
-    return Far(fleet)
-
-
-class Flood:
-    """Jobs that are over at once, then some that fill all slots, then more that are over at once.
-
-    A node that works on them alone comes to rest with all slots taken and its buffer full.
-    """
-
-    def __init__(self, fleet: Fleet, slots: int = 2) -> None:
-        self.fleet = fleet
-        self.slots = slots
-        self.ran: Counter[int] = Counter()
-        self.ran_by: dict[int, str] = {}
-        self.gates = [asyncio.Event() for _ in range(slots)]
-        self.blocked = 0
-        self.blockers: Sequence[Job] = ()
-        self.behind: Sequence[Job] = ()
-
-    def app(self) -> Drumbeat:
-        app = self.fleet.app(concurrency=self.slots)
-
-        @app.task
-        async def quick(ctx: Context) -> None:
-            self.ran[ctx.job_id] += 1
-            self.ran_by[ctx.job_id] = app.settings.instance_id
-
-        @app.task
-        async def block() -> None:
-            gate = self.gates[self.blocked % self.slots]
-            self.blocked += 1
-            await gate.wait()
-
-        return app
-
-    def open(self) -> None:
-        for gate in self.gates:
-            gate.set()
-
-    async def fill(self, app: Drumbeat) -> None:
-        """Bring the node to where its slots are blocked and its buffer is full."""
-        await app.jobs.submit_many("quick", [()] * 400)
-        self.blockers = await app.jobs.submit_many("block", [()] * self.slots)
-        self.behind = await app.jobs.submit_many("quick", [()] * 300)
-        for _ in range(1000):
-            if self.blocked == self.slots:
-                await self.fleet.clock.advance(0.01)  # the store hears of what has ended
-                return
-            await self.fleet.clock.advance(LATENCY)
-        raise AssertionError("the slots were never blocked")
-
-
-async def held(fleet: Fleet, app: Drumbeat) -> set[JobId]:
-    return {attempt.job_id for attempt in await fleet.store.jobs.held(app.id)}
 
 
 @pytest.mark.parametrize("slots", [1, 10])
@@ -427,136 +330,3 @@ async def test_hints_that_come_while_there_is_plenty_are_not_forgotten(
         await fleet.clock.advance(0.1)
         statuses = [(await app.jobs.get(job.id)).status for job in jobs]
         assert statuses == [Status.RUNNING] * 2
-
-
-async def test_the_event_loop_has_its_turn_while_a_full_buffer_is_run(
-    fleet: Fleet, far: Far
-) -> None:
-    app = fleet.app(concurrency=20)
-    loop = asyncio.get_running_loop()
-    ran = 0
-    waited: list[int] = []
-
-    @app.task
-    async def work() -> None:
-        nonlocal ran
-        ran += 1
-        if ran % 200 == 0:
-            asked_at = ran
-            loop.call_soon(lambda: waited.append(ran - asked_at))
-
-    await work.submit_many([()] * 5_000)
-    async with fleet.running(app, roles=WORKER):
-        await fleet.clock.until(app.wait_until_idle(), "1m")
-    assert max(far.sizes) > 4 * TURN
-    assert max(waited) <= 2 * TURN
-
-
-class BlockedClock(SkewedClock):
-    """A clock on which a handler can let time pass that it does not share with anybody."""
-
-    lag = 0.0
-
-    def elapsed(self) -> float:
-        return super().elapsed() + self.lag
-
-    def block(self, seconds: float) -> None:
-        self.lag += seconds
-
-
-@pytest.mark.parametrize("seconds", [0.03, 0.06, 0.3])
-async def test_handlers_that_keep_the_loop_to_themselves_hold_nobody_up_and_fill_all_slots(
-    fleet: Fleet, far: Far, seconds: float
-) -> None:
-    """Free slots that start nothing: what waits for them goes back, and they are filled anew."""
-    clock = BlockedClock(fleet.clock, timedelta(0))
-    app = fleet.app(clock, concurrency=20)
-
-    @app.task
-    async def work() -> None:
-        clock.block(seconds)
-        await fleet.clock.sleep(3600)
-
-    jobs = await work.submit_many([()] * 40)
-    async with fleet.running(app, roles=WORKER):
-        await fleet.clock.advance(5)
-        now = [await app.jobs.get(job.id) for job in jobs]
-        assert sum(job.status is Status.RUNNING for job in now) == 20
-        assert {job.attempt for job in now} == {0, 1}
-        # The first bite is the only one that was too large by far.
-        given_back = [each for batch in far.settled for each in batch]
-        assert {each.change for each in given_back} <= {Change.GIVE_BACK}
-        assert len(given_back) <= 30
-
-
-@pytest.mark.parametrize("second", range(2, 20))
-async def test_slots_are_filled_however_the_allowance_falls_meanwhile(
-    fleet: Fleet, far: Far, second: int
-) -> None:
-    """One handler keeps the loop until the node gives up, a later one not quite so long."""
-    clock = BlockedClock(fleet.clock, timedelta(0))
-    app = fleet.app(clock, concurrency=20)
-    started = 0
-
-    @app.task
-    async def work() -> None:
-        nonlocal started
-        started += 1
-        clock.block({1: 0.3, second: 0.15}.get(started, 0.0))
-        await fleet.clock.sleep(3600)
-
-    await work.submit_many([()] * 40)
-    async with fleet.running(app, roles=WORKER):
-        await fleet.clock.advance(1)
-        assert started == 20
-
-
-def attempt(number: int, queue: str = "default") -> Attempt:
-    return Attempt(
-        Hold(JobId(number), 1), 1, JobSpec("work", queue=queue), NodeId("n:1"), START, START
-    )
-
-
-async def test_an_attempt_that_grew_old_while_the_process_slept_does_not_start(
-    clock: FakeClock,
-) -> None:
-    gate = Gate()
-    handed_back: list[Attempt] = []
-    buffer = Buffer(NodeClock(clock, gate), handed_back.append)
-    buffer.put([attempt(1), attempt(2)])
-    assert buffer.next() == attempt(1)
-    gate.close()
-    await clock.advance(60)
-    buffer.put([attempt(3)])  # on waking, before any alarm has rung
-    assert buffer.next() == attempt(3)
-    assert buffer.next() is None
-    assert handed_back == [attempt(2)]
-    assert buffer.gave_up
-
-
-async def test_one_alarm_hands_back_each_at_its_time(clock: FakeClock) -> None:
-    handed_back: list[int] = []
-    buffer = Buffer(clock, lambda each: handed_back.append(each.job_id))
-    for number in range(3):
-        buffer.put([attempt(number)])
-        await clock.advance(PATIENCE / 4)
-    assert handed_back == []
-    await clock.advance(0.001)
-    for number in range(3):
-        await clock.advance(PATIENCE / 4)
-        assert handed_back == list(range(number + 1))
-    assert buffer.count == 0
-
-
-async def test_the_leaders_own_jobs_that_wait_go_back_alone(clock: FakeClock) -> None:
-    bus = Bus(clock)
-    slots = Slots(1, Registry(), Executor(bus, 1), FakeRuntime(clock), bus)
-    slots.give([attempt(1, LEADER_QUEUE), attempt(2), attempt(3, LEADER_QUEUE)])
-    slots.give_back_waiting("leadership was lost", LEADER_QUEUE)
-    assert [(each.hold.job_id, each.change) for each in slots.settled] == [
-        (1, Change.GIVE_BACK),
-        (3, Change.GIVE_BACK),
-    ]
-    assert slots.unended == (Hold(JobId(2), 1),)
-    assert slots.waiting == 1
-    assert {hold.job_id for hold in slots.holds} == {1, 2, 3}
