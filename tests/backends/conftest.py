@@ -2,4 +2,12 @@
 
 import pytest
 
+from drumbeat.engine.runtime import SystemRuntime
+
 pytest.register_assert_rewrite("drumbeat.testing.conformance")
+
+
+@pytest.fixture
+def key() -> str:
+    """A name that nobody else uses."""
+    return f"test/{SystemRuntime().random.getrandbits(64):x}"

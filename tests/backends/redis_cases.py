@@ -7,8 +7,11 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from uuid import uuid4
 
+import pytest
+
 from drumbeat.coordinators.redis import RedisCoordinator
 from drumbeat.engine.runtime import SystemClock
+from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import Lease
 from drumbeat.ports.coordinator import Coordinator
@@ -19,6 +22,7 @@ EXPIRES_WITHIN = TTL + timedelta(seconds=0.05)
 LASTING = timedelta(seconds=5)
 """Longer than a case takes; a server that was just started grants no term before it is that old."""
 CLOCK = SystemClock()
+PASSWORD = "hunter2"
 
 
 async def pass_time(length: timedelta) -> None:
@@ -56,3 +60,13 @@ async def won(
 async def wait_until_granting(coordinator: Coordinator, ttl: timedelta = TTL) -> None:
     """Return when the server was started long enough ago."""
     await coordinator.leases.release(await won(coordinator, "any", ttl=ttl))
+
+
+async def refusal_of(address: str) -> Exception:
+    """Why a server is refused; the password is in no sentence."""
+    coordinator = RedisCoordinator(address, CLOCK, new_namespace())
+    with pytest.raises((ConfigurationError, Unavailable)) as refused:
+        await coordinator.open()
+    await coordinator.close()
+    assert PASSWORD not in str(refused.value)
+    return refused.value

@@ -1,52 +1,34 @@
-"""The client of etcd: endpoints that fail, users, TLS, watches that end, history that is gone."""
+"""The client of etcd: endpoints that fail, watches that end, history that is gone."""
 
 from __future__ import annotations
 
 import asyncio
-import base64
-import ssl
-import subprocess
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from http.client import HTTPSConnection
-from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
-from drumbeat.coordinators.etcd import EtcdCoordinator
 from drumbeat.coordinators.etcd.client import SILENCE, EtcdClient, Woken
 from drumbeat.coordinators.etcd.coordinator import KIND
 from drumbeat.coordinators.etcd.leases import Claim
 from drumbeat.coordinators.etcd.transaction import Keys, Transaction, created_at, delete, get, put
 from drumbeat.engine.runtime import SystemRuntime
-from drumbeat.model.errors import ConfigurationError, Unavailable
+from drumbeat.model.errors import Unavailable
 from drumbeat.remote.address import RemoteAddress
 from drumbeat.remote.exchange import ATTEMPT, PATIENCE, Exchange
 from drumbeat.remote.term import written
 from drumbeat.testing.conformance.builders import ANNE, let_others_run
-from servers import Etcd, FaultProxy, Missing, web
-from servers.etcd import EtcdMember
+from servers import Etcd, FaultProxy, web
 from servers.ports import free_port
 
-Member = TypeVar("Member", bound=EtcdMember)
+from .etcd_cases import opened
 
 TTL = timedelta(seconds=30)
 SOON = 30.0
 """Seconds that a busy machine may take for what comes by itself."""
 FOREVER = 3600.0
 clock = SystemRuntime().clock
-
-
-@asynccontextmanager
-async def opened(address: str) -> AsyncGenerator[EtcdCoordinator]:
-    coordinator = EtcdCoordinator(address, SystemRuntime())
-    try:
-        await coordinator.open()
-        yield coordinator
-    finally:
-        await coordinator.close()
 
 
 @asynccontextmanager
@@ -57,11 +39,6 @@ async def calling(address: str) -> AsyncGenerator[EtcdClient]:
         yield EtcdClient(remote, exchange)
     finally:
         await exchange.close()
-
-
-@pytest.fixture
-def key() -> str:
-    return f"test/{SystemRuntime().random.getrandbits(64):x}"
 
 
 @pytest.fixture
@@ -319,182 +296,6 @@ class TestWatches:
             with pytest.raises(asyncio.CancelledError):
                 await waiting
             assert asyncio.all_tasks() == tasks
-
-
-class GuardedMember(EtcdMember):
-    """A member that is ready as soon as it asks who is there."""
-
-    def _decides(self) -> bool:
-        return web.post(self.port, "/v3/kv/range", {"key": "AA=="}).status in (200, 400)
-
-
-def alone(kind: type[Member]) -> Member:
-    try:
-        return kind("3.5", {})
-    except Missing as missing:
-        pytest.skip(str(missing))
-
-
-@pytest.fixture(scope="module")
-def guarded() -> Iterator[Etcd]:
-    """An etcd that asks who everybody is. Anna may use the keys below `ours/`, Bert none."""
-    with Etcd([alone(GuardedMember)]).begin() as server:
-        for path, document in (
-            ("user/add", {"name": "root", "password": "root"}),
-            ("user/grant", {"user": "root", "role": "root"}),
-            ("user/add", {"name": "anna", "password": "hunter2"}),
-            ("user/add", {"name": "bert", "password": "hunter3"}),
-            ("role/add", {"name": "ours"}),
-            ("role/grant", {"name": "ours", "perm": permission("ours/")}),
-            ("user/grant", {"user": "anna", "role": "ours"}),
-            ("enable", {}),
-        ):
-            assert web.post(server.port, f"/v3/auth/{path}", document).status == 200
-        yield server
-
-
-class TestUsers:
-    async def test_a_user_with_a_password_is_let_in(self, guarded: Etcd) -> None:
-        async with opened(f"etcd://anna:hunter2@127.0.0.1:{guarded.port}/ours") as coordinator:
-            lease = await coordinator.leases.acquire("scheduler", ANNE, TTL)
-            assert lease is not None
-            assert await coordinator.leases.renew(lease) == lease
-            assert await coordinator.leases.release(lease)
-
-    @pytest.mark.parametrize(
-        ("user", "sentence"),
-        [
-            ("", "etcd asks for a user"),
-            ("anna:wrong@", "etcd does not know the user 'anna', or not by this password"),
-            ("bert:hunter3@", "etcd denies the user 'bert' what Drumbeat needs"),
-        ],
-    )
-    async def test_who_is_not_let_in_is_told_what_to_change_without_the_password(
-        self, guarded: Etcd, user: str, sentence: str
-    ) -> None:
-        with pytest.raises(ConfigurationError, match=sentence) as refused:
-            async with opened(f"etcd://{user}127.0.0.1:{guarded.port}/ours"):
-                pass
-        assert "hunter" not in str(refused.value)
-        assert "wrong" not in str(refused.value)
-
-    async def test_a_token_that_etcd_has_forgotten_is_renewed(self, guarded: Etcd) -> None:
-        async with opened(f"etcd://anna:hunter2@127.0.0.1:{guarded.port}/ours") as coordinator:
-            watch = coordinator.configuration.watch("key")
-            assert await anext(watch) is None
-            await asyncio.to_thread(guarded.kill)
-            await asyncio.to_thread(guarded.start_again)  # tokens live in memory
-            entry = await coordinator.configuration.put("key", b"1")
-            assert await coordinator.configuration.get("key") == entry
-            async with asyncio.timeout(SOON):
-                assert await anext(watch) == entry
-
-    async def test_a_user_is_no_hindrance_where_nobody_is_asked(self, etcd: Etcd, key: str) -> None:
-        async with opened(f"etcd://anna:x@127.0.0.1:{etcd.port}/{key}") as coordinator:
-            assert await coordinator.configuration.get("key") is None
-
-
-def permission(prefix: str) -> Mapping[str, str]:
-    first = prefix.encode()
-    end = first[:-1] + bytes([first[-1] + 1])
-    encoded = [base64.b64encode(each).decode() for each in (first, end)]
-    return {"permType": "READWRITE", "key": encoded[0], "range_end": encoded[1]}
-
-
-class TlsMember(EtcdMember):
-    """A member that wants to see a certificate."""
-
-    certificates: Path
-
-    def _command(self) -> list[str]:
-        plain, here = f"http://127.0.0.1:{self.port}", f"https://127.0.0.1:{self.port}"
-        command = [
-            each.replace(plain, here) if "client-urls" in each else each
-            for each in super()._command()
-        ]
-        folder = self.certificates
-        return [
-            *command,
-            f"--cert-file={folder / 'server.pem'}",
-            f"--key-file={folder / 'server.key'}",
-            f"--trusted-ca-file={folder / 'ca.pem'}",
-            "--client-cert-auth",
-        ]
-
-    def _decides(self) -> bool:
-        context = ssl.create_default_context(cafile=self.certificates / "ca.pem")
-        context.load_cert_chain(self.certificates / "client.pem", self.certificates / "client.key")
-        connection = HTTPSConnection("127.0.0.1", self.port, timeout=2, context=context)
-        try:
-            connection.request("POST", "/v3/kv/range", '{"key": "AA=="}')
-            return connection.getresponse().status == 200
-        finally:
-            connection.close()
-
-
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("certificates")
-
-    def openssl(*arguments: str) -> None:
-        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
-
-    new = ("req", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-x509")
-    openssl(*new, "-subj", "/CN=ca", "-keyout", "ca.key", "-out", "ca.pem")
-    openssl(*new, "-subj", "/CN=other", "-keyout", "other.key", "-out", "other.pem")
-    for name in ("server", "client"):
-        signed = ("-CA", "ca.pem", "-CAkey", "ca.key", "-addext", "subjectAltName=IP:127.0.0.1")
-        openssl(
-            *new,
-            *signed,
-            "-subj",
-            f"/CN={name}",
-            "-keyout",
-            f"{name}.key",
-            "-addext",
-            "basicConstraints=critical,CA:FALSE",
-            "-addext",
-            "extendedKeyUsage=serverAuth,clientAuth",
-            "-out",
-            f"{name}.pem",
-        )
-    return folder
-
-
-@pytest.fixture(scope="module")
-def server(certificates: Path) -> Iterator[Etcd]:
-    member = alone(TlsMember)
-    member.certificates = certificates
-    with Etcd([member]).begin() as server:
-        yield server
-
-
-class TestTls:
-    async def test_a_cluster_is_reached_with_a_certificate(
-        self, server: Etcd, certificates: Path
-    ) -> None:
-        files = "&".join(
-            f"{option}={certificates / name}"
-            for option, name in {"ca": "ca.pem", "cert": "client.pem", "key": "client.key"}.items()
-        )
-        async with opened(f"etcds://127.0.0.1:{server.port}/x?{files}") as coordinator:
-            entry = await coordinator.configuration.put("key", b"1")
-            watch = coordinator.configuration.watch("key")
-            assert await anext(watch) == entry
-
-    async def test_a_server_that_nobody_vouches_for_is_refused(
-        self, server: Etcd, certificates: Path
-    ) -> None:
-        with pytest.raises(Unavailable, match="its certificate is not trusted"):
-            async with opened(f"etcds://127.0.0.1:{server.port}?ca={certificates / 'other.pem'}"):
-                pass
-
-    async def test_who_shows_no_certificate_is_not_let_in(
-        self, server: Etcd, certificates: Path
-    ) -> None:
-        with pytest.raises(Unavailable, match="etcd does not answer"):
-            async with opened(f"etcds://127.0.0.1:{server.port}?ca={certificates / 'ca.pem'}"):
-                pass
 
 
 async def test_a_transaction_reads_what_it_is_asked_for(client: EtcdClient, key: str) -> None:

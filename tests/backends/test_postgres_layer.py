@@ -14,17 +14,12 @@ from datetime import timedelta
 
 import pytest
 
-from drumbeat import Drumbeat
-from drumbeat.coordinators.postgres import PostgresCoordinator
 from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.postgres import connecting, pool
-from drumbeat.postgres.address import parse_address
 from drumbeat.postgres.client import ServerError
 from drumbeat.postgres.connecting import Limits
 from drumbeat.postgres.database import Database
-from drumbeat.stores.postgres import PostgresStore
-from drumbeat.testing import inside
 from drumbeat.testing.conformance.builders import let_others_run
 from servers import Postgres
 
@@ -56,64 +51,6 @@ async def hasty(postgres: Postgres, namespace: str) -> AsyncIterator[Database]:
     database = Database(postgres.address, SystemClock(), namespace, HASTY)
     yield database
     await database.close()
-
-
-class TestAddress:
-    def test_secrets_are_neither_shown_nor_told(self) -> None:
-        address = parse_address("postgresql://anna:hun%40ter2@db:5433/app?sslpassword=s3cret")
-        assert address.shown == "db:5433/app"
-        assert "hun" not in repr(address)
-        assert address.scrubbed("no hun@ter2, no hun%40ter2, no s3cret") == "no ***, no ***, no ***"
-
-    def test_our_own_parameters_are_taken_off(self) -> None:
-        address = parse_address("postgresql://db/app?pooler=transaction&sslmode=disable")
-        assert address.pooler == "transaction"
-        assert address.full == "postgresql://db/app?sslmode=disable"
-
-    def test_of_several_hosts_the_one_that_takes_writes_is_wanted(self) -> None:
-        assert parse_address("postgresql://a,b/app").full.endswith("=read-write")
-        assert "target" not in parse_address("postgresql://a/app").full
-        kept = parse_address("postgresql://a,b/app?target_session_attrs=any").full
-        assert kept.endswith("?target_session_attrs=any")
-
-    @pytest.mark.parametrize(
-        ("text", "sentence"),
-        [
-            ("mysql://anna:hunter2@db", "begins with postgresql://, not with mysql://"),
-            ("postgresql://anna:hunter2@[db", "cannot be read"),
-            ("postgresql://db/app?pooler=x", "must be one of none, session, transaction, not 'x'"),
-        ],
-    )
-    def test_an_address_that_cannot_be_one_is_refused(self, text: str, sentence: str) -> None:
-        with pytest.raises(ConfigurationError, match=sentence) as refused:
-            parse_address(text)
-        assert "hunter2" not in str(refused.value)
-
-    @pytest.mark.parametrize("namespace", ["", 'a"b', "x" * 41, "pg_mine", "a b"])
-    def test_a_namespace_that_can_name_no_schema_is_refused(self, namespace: str) -> None:
-        with pytest.raises(ConfigurationError, match="namespace must"):
-            Database("postgresql://db/app", SystemClock(), namespace)
-
-
-class TestAddressOfAnApp:
-    @pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
-    def test_it_names_the_store_and_who_appoints(self, scheme: str) -> None:
-        app = Drumbeat(environment={"POSTGRES_DSN": f"{scheme}://anna:hunter2@db/app"})
-        assert isinstance(app.store, PostgresStore)
-        assert app.store.database.address.shown == "db/app"
-        assert isinstance(inside.plant(app).backends.coordinator, PostgresCoordinator)
-
-    @pytest.mark.parametrize("part", ["store", "coordinator"])
-    def test_a_missing_client_is_named_in_one_line(self, part: str) -> None:
-        code = (
-            "import sys; sys.modules['asyncpg'] = None; from drumbeat import Drumbeat\n"
-            "try: Drumbeat(**{'store': 'memory://', sys.argv[1]: 'postgresql://db/x'})\n"
-            "except ValueError as error: print(error)"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", code, part], capture_output=True, text=True, check=True
-        )
-        assert done.stdout == "PostgreSQL needs the extra: pip install 'drumbeat[postgres]'\n"
 
 
 class TestOpening:

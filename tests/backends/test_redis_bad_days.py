@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import re
 import socket
-import subprocess
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -20,9 +18,16 @@ from drumbeat.model.lease import Lease
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.conformance.builders import ANNE, BERT, let_others_run
 from servers import FaultProxy, Redis, Sentinel
-from servers.ports import free_port
 
-from .redis_cases import CLOCK, connected, new_namespace, pass_time, won
+from .redis_cases import (
+    CLOCK,
+    PASSWORD,
+    connected,
+    new_namespace,
+    pass_time,
+    refusal_of,
+    won,
+)
 
 T = TypeVar("T")
 
@@ -31,7 +36,6 @@ LONG = timedelta(seconds=10)
 """A TTL that outlasts the restart of a server on a busy machine."""
 SOON = 40.0
 """Seconds that a busy machine may take for what comes by itself."""
-PASSWORD = "hunter2"
 MOMENT = timedelta(milliseconds=50)
 TRIES = 10
 """How often a busy machine may be too slow for what has to be in time."""
@@ -74,15 +78,6 @@ async def held(
 ) -> AsyncGenerator[tuple[RedisCoordinator, Lease]]:
     async with connected(server.address, new_namespace()) as coordinator:
         yield coordinator, await won(coordinator, ttl=ttl)
-
-
-async def refusal_of(address: str) -> Exception:
-    coordinator = RedisCoordinator(address, CLOCK, new_namespace())
-    with pytest.raises((ConfigurationError, Unavailable)) as refused:
-        await coordinator.open()
-    await coordinator.close()
-    assert PASSWORD not in str(refused.value)
-    return refused.value
 
 
 async def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
@@ -375,46 +370,3 @@ async def test_a_term_outlives_a_failover(sentinel: Sentinel) -> None:
             servers.primary().kill()
             assert await until_it_answers(lambda: coordinator.leases.renew(lease)) == lease
             assert await coordinator.leases.acquire("scheduler", BERT, TTL) is None
-
-
-def make_certificate(certificate: Path, key: Path) -> None:
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"),
-            *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"),
-            *("-keyout", str(key), "-out", str(certificate)),
-        ],
-        check=True,
-        capture_output=True,
-    )
-
-
-async def test_a_secure_connection_is_made_and_a_stranger_is_refused(
-    redis: Redis, tmp_path: Path
-) -> None:
-    certificate, key = tmp_path / "server.pem", tmp_path / "server.key"
-    make_certificate(certificate, key)
-    port = free_port()
-    settings = {
-        "tls-port": str(port),
-        "tls-cert-file": str(certificate),
-        "tls-key-file": str(key),
-        "tls-ca-cert-file": str(certificate),
-        "tls-auth-clients": "no",
-    }
-    with Redis.start(settings):
-        address = f"rediss://127.0.0.1:{port}"
-        async with connected(f"{address}?ssl_ca_certs={certificate}", "safe") as coordinator:
-            await coordinator.configuration.put("key", b"1")
-            assert await anext(coordinator.configuration.watch("key")) is not None
-        refusal = await refusal_of(address)
-    assert isinstance(refusal, ConfigurationError)
-    assert "no secure connection can be made" in str(refusal)
-
-
-async def test_a_unix_socket_serves_as_well(redis: Redis, tmp_path: Path) -> None:
-    path = tmp_path / "redis.sock"
-    with Redis.start({"unixsocket": str(path)}):
-        async with connected(f"unix://{path}?db=2", "local") as coordinator:
-            entry = await coordinator.configuration.put("key", b"1")
-            assert await anext(coordinator.configuration.watch("key")) == entry

@@ -6,6 +6,7 @@ from drumbeat import Drumbeat
 from drumbeat.testing.clock import FakeClock
 
 from .floods import Far
+from .instances import Instances
 from .support import Fleet, Heard
 
 
@@ -32,3 +33,8 @@ async def heard(app: Drumbeat) -> Heard:
 @pytest.fixture
 def far(fleet: Fleet) -> Far:
     return Far(fleet)
+
+
+@pytest.fixture
+async def instances() -> Instances:
+    return Instances()

@@ -10,96 +10,21 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 import pytest
 
-from drumbeat import Context, Drumbeat, Retry, Trigger, cron, every, once
-from drumbeat.coordinators.memory import MemoryCoordinator
-from drumbeat.engine.marks import KEY, Mark, Marks
+from drumbeat import Context, Retry, Trigger, cron, every, once
+from drumbeat.engine.marks import Mark, Marks
 from drumbeat.model.errors import Unavailable
-from drumbeat.model.events import LabelShared, TickFired, TickPassed
+from drumbeat.model.events import LabelShared
 from drumbeat.model.ids import NodeId
-from drumbeat.ports.clock import Clock
-from drumbeat.testing import inside
-from drumbeat.testing.clock import FakeClock
 from drumbeat.testing.runtime import FakeRuntime
 
+from .instances import Instances
 from .support import Fault, Heard, SkewedClock, ledger
 
 TTL = 10.0
-MINUTES = cron("* * * * *")
-
-
-@dataclass
-class Instances:
-    """Instances with a memory of their own, and one coordinator."""
-
-    clock: FakeClock = field(default_factory=FakeClock)
-    coordinator: MemoryCoordinator = field(init=False)
-    apps: list[Drumbeat] = field(default_factory=list[Drumbeat])
-    ran: list[tuple[str, datetime]] = field(default_factory=list[tuple[str, datetime]])
-    """Which instance ran which tick."""
-    count: int = 0
-
-    def __post_init__(self) -> None:
-        self.coordinator = MemoryCoordinator(self.clock, "test")
-
-    def app(self, when: Trigger = MINUTES, clock: Clock | None = None, **settings: Any) -> Drumbeat:
-        self.count += 1
-        label = settings.pop("instance_id", f"instance-{self.count}")
-        app = Drumbeat(
-            "memory://",
-            coordinator=self.coordinator,
-            runtime=FakeRuntime(clock or self.clock, seed=self.count),
-            environment={},
-            instance_id=label,
-            lease_ttl=TTL,
-            **settings,
-        )
-
-        @app.scheduled(when, misfire="all", overlap="allow")
-        async def work(ctx: Context) -> None:
-            assert ctx.tick_at is not None
-            self.ran.append((label, ctx.tick_at))
-
-        self.apps.append(app)
-        return app
-
-    async def start(self, *apps: Drumbeat) -> None:
-        for app in apps or self.apps:
-            await app.start()
-            await self.clock.settle()
-
-    async def stop(self) -> None:
-        for app in self.apps:
-            if inside.node(app) is not None:
-                await self.clock.until(app.stop(0))
-
-    async def kill(self, app: Drumbeat) -> None:
-        """End an instance as a killed process ends: nothing is released or told."""
-        node = inside.node(app)
-        assert node is not None
-        await node.crash()
-        runtime = app._runtime
-        assert isinstance(runtime, FakeRuntime)
-        await runtime.kill()
-        app._node = None
-
-    @property
-    def leader(self) -> Drumbeat | None:
-        return next((app for app in self.apps if app.leadership.is_leader), None)
-
-    @property
-    def ticks(self) -> list[datetime]:
-        return [tick for _, tick in self.ran]
-
-
-@pytest.fixture
-async def instances() -> Instances:
-    return Instances()
 
 
 async def test_only_the_leader_runs_and_the_others_say_that_they_skip(
@@ -421,35 +346,6 @@ async def test_a_coordinator_out_of_reach_at_the_start_is_waited_for(
     await instances.clock.advance("1m")
     assert instances.ran
     await instances.stop()
-
-
-async def test_without_an_election_every_instance_runs_everything(instances: Instances) -> None:
-    for _ in range(3):
-        instances.app(leader_election=False)
-    await instances.start()
-    await instances.clock.advance("3m")
-    assert Counter(label for label, _ in instances.ran) == {
-        "instance-1": 3,
-        "instance-2": 3,
-        "instance-3": 3,
-    }
-    assert await instances.coordinator.configuration.get(KEY) is None
-    await instances.stop()
-
-
-async def test_an_app_that_is_alone_needs_no_mark(clock: FakeClock) -> None:
-    app = Drumbeat("memory://", runtime=FakeRuntime(clock), environment={})
-    heard = Heard(app)
-
-    @app.scheduled(every(minutes=1))
-    async def work() -> None: ...
-
-    await app.start()
-    await clock.advance("3m")
-    assert len(heard.of(TickFired)) == 3
-    assert heard.of(TickPassed) == []
-    assert await app.config.get(KEY) is None
-    await clock.until(app.stop(0))
 
 
 async def test_a_lost_answer_to_a_move_of_the_mark_costs_no_tick(instances: Instances) -> None:
