@@ -1,5 +1,7 @@
 """Instances of one web app, each with a memory store of its own."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field

@@ -1,4 +1,3 @@
-# pyright: reportPrivateUsage=false
 """The in-process mode on fake time: a store for each instance, and nothing shared but the election.
 
 What real processes make of it is in `tests/app/test_behaviour_matrix.py`.
