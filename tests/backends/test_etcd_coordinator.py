@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import pytest
 
-from drumbeat.coordinators.etcd import EtcdCoordinator
 from drumbeat.engine.runtime import SystemRuntime
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.conformance import CoordinatorConformance, CoordinatorTraits
 from servers import Etcd
 
+from .etcd_cases import opened
+
 LATE = timedelta(seconds=0.8)
 """It looks for leases that are over twice a second, and then has to agree on their end."""
 OVERDUE = timedelta(seconds=20)
 """On a busy machine that may take longer; and a new leader of etcd gives leases more time."""
-
-
-@asynccontextmanager
-async def opened(address: str) -> AsyncGenerator[EtcdCoordinator]:
-    coordinator = EtcdCoordinator(address, SystemRuntime())
-    try:
-        await coordinator.open()
-        yield coordinator
-    finally:
-        await coordinator.close()
 
 
 class EtcdConformance(CoordinatorConformance):

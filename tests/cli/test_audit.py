@@ -57,3 +57,15 @@ def test_a_change_that_was_refused_is_in_the_log_too(terminal: Terminal) -> None
     log = terminal("audit", "-o", "json").data
     assert [each["action"] for each in log] == ["job.retry", "schedule.pause"]
     assert all(each["outcome"] != "done" for each in log)
+
+
+def test_changes_of_many_jobs_are_in_the_log_and_counting_them_is_not(terminal: Terminal) -> None:
+    for verb, reason in (("cancel", ["--reason", "no need"]), ("retry", [])):
+        for more in (["--dry-run"], reason):
+            answer = terminal("job", verb, "--task", "greet", "--no-wait", *more)
+            assert answer.code == 0, answer.err
+    log = list(reversed(terminal("audit", "-o", "json").data))
+    assert [(each["action"], each["reason"], each["outcome"]) for each in log] == [
+        ("jobs.cancel", "no need", "done"),
+        ("jobs.retry", "", "done"),
+    ]

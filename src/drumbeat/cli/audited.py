@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -117,11 +117,7 @@ class LocalOperations:
                 wanted, reason, everything=everything, dry_run=dry_run
             )
 
-        if dry_run:
-            return await begin()
-        return await audited(
-            self._app, AuditNote(actor(), "jobs.retry", "/jobs/retry", reason), done(begin)
-        )
+        return await self._begun("retry", reason, begin, counts=dry_run)
 
     async def cancel_jobs(
         self,
@@ -138,11 +134,15 @@ class LocalOperations:
                 wanted, reason, everything=everything, dry_run=dry_run
             )
 
-        if dry_run:
+        return await self._begun("cancel", reason, begin, counts=dry_run)
+
+    async def _begun(
+        self, change: str, reason: str, begin: Callable[[], Awaitable[Operation]], *, counts: bool
+    ) -> Operation:
+        if counts:
             return await begin()
-        return await audited(
-            self._app, AuditNote(actor(), "jobs.cancel", "/jobs/cancel", reason), done(begin)
-        )
+        note = AuditNote(actor(), f"jobs.{change}", f"/jobs/{change}", reason)
+        return await audited(self._app, note, done(begin))
 
 
 def _tick(tick_at: datetime) -> dict[str, object]:
