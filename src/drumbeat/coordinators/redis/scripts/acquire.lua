@@ -20,7 +20,9 @@ local function present_history(now)
   end
   local earlier = replication:match('master_replid2:(%x+)')
   local promoted = earlier and earlier:find('[^0]')
-  return identity, promoted and now or now - uptime * 1000
+  -- It counts the seconds that have begun: one that started at the end of a second says 1 at once.
+  local whole_seconds = math.max(uptime - 1, 0)
+  return identity, promoted and now or now - whole_seconds * 1000
 end
 
 -- Milliseconds for which nothing may be granted. A server that was just started or promoted may
