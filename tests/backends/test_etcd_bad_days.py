@@ -60,8 +60,8 @@ async def test_when_the_leader_of_etcd_is_killed_there_is_one_leader_soon_and_ne
 
 
 OPEN = (
-    "OPEN: on a busy machine two electors believed at once after etcd's old leader woke; perhaps "
-    "it revokes what the new one has renewed, as in etcd-io/etcd#15247"
+    "OPEN: two electors sometimes believe at once when etcd's own leader was paused; perhaps it "
+    "revokes what the new one has renewed, as in etcd-io/etcd#15247"
 )
 
 
