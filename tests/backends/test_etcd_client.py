@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 
-from drumbeat.coordinators.etcd.client import SILENCE, EtcdClient, Woken
+from drumbeat.coordinators.etcd.client import SILENCE, Change, EtcdClient, Woken
 from drumbeat.coordinators.etcd.coordinator import KIND
 from drumbeat.coordinators.etcd.leases import Claim
 from drumbeat.coordinators.etcd.transaction import Keys, Transaction, created_at, delete, get, put
@@ -61,6 +61,11 @@ async def write(client: EtcdClient, key: str, value: bytes) -> int:
 async def versions(client: EtcdClient, key: str) -> int:
     """How often the key was written since it exists."""
     return (await client.range(Keys.only(key))).kvs[0].version
+
+
+async def bond(client: EtcdClient, key: str) -> int:
+    """The lease that the key is bound to."""
+    return (await client.range(Keys.only(key))).kvs[0].lease
 
 
 class TestEndpoints:
@@ -188,6 +193,33 @@ class TestLeases:
             assert (await client.transact(deleted)).succeeded
             assert await coordinator.leases.renew(lease) is None
 
+    async def test_the_end_of_an_earlier_lease_does_not_end_a_term_that_was_renewed(
+        self, etcd: Etcd, client: EtcdClient, key: str
+    ) -> None:
+        """A member that was paused while it led may end all leases that it knows."""
+        async with opened(f"{etcd.address}/{key}") as coordinator:
+            lease = await coordinator.leases.acquire("scheduler", ANNE, TTL)
+            assert lease is not None
+            for _ in range(2):
+                known = await bond(client, f"{key}/drumbeat/leases/scheduler")
+                assert await coordinator.leases.renew(lease) == lease
+                assert await client.revoke(known)
+                assert await coordinator.leases.current("scheduler") == lease
+
+    async def test_a_renewal_that_was_held_up_does_not_undo_a_later_one(
+        self, etcd: Etcd, client: EtcdClient, key: str
+    ) -> None:
+        async with opened(f"{etcd.address}/{key}") as coordinator:
+            leases = coordinator.leases
+            number = await client.grant(10)
+            early = await leases.claim(Claim("scheduler", written(ANNE, TTL), number))
+            assert early is not None
+            assert await leases.renew(early.lease)
+            later = await bond(client, f"{key}/drumbeat/leases/scheduler")
+            found = await leases.rebind(early, await client.grant(10))
+            assert found == early._replace(number=later)
+            assert await bond(client, f"{key}/drumbeat/leases/scheduler") == later
+
     async def test_another_handle_can_renew_and_release_a_term(self, etcd: Etcd, key: str) -> None:
         address = f"{etcd.address}/{key}"
         async with opened(address) as one, opened(address) as two:
@@ -223,6 +255,16 @@ class TestWatches:
     ) -> None:
         revision = await write(client, key, b"1")
         assert await client.watch(Keys.only(key), revision) is Woken.CHANGED
+
+    async def test_a_watch_for_the_end_of_a_key_does_not_wake_for_a_write(
+        self, client: EtcdClient, key: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        revision = await write(client, key, b"1")
+        assert await client.watch(Keys.only(key), revision, Change.END) is Woken.SILENT
+        monkeypatch.setattr("drumbeat.coordinators.etcd.client.SILENCE", FOREVER)
+        await client.transact_once(Transaction(then=(delete(key),)))
+        async with asyncio.timeout(SOON):
+            assert await client.watch(Keys.only(key), revision, Change.END) is Woken.CHANGED
 
     async def test_a_watch_without_news_comes_back_after_a_while(
         self, client: EtcdClient, key: str

@@ -1,17 +1,18 @@
 """The etcd coordinator: appoints among all nodes that reach one etcd cluster.
 
 A term is a key that is bound to an etcd lease of its own. It is acquired by one transaction that
-writes the key if it does not exist, renewed by a keep-alive of the lease, and ends when etcd
-revokes the lease, which deletes the key.
+writes the key if it does not exist, renewed by one that binds the same key to a new lease, and ends
+when etcd revokes the lease, which deletes the key.
 
 **Tokens** are the key's `create_revision`: etcd numbers all its writes in one rising sequence, so
 each new term of any name has a higher one than all before.
 
-**A renewal is believed only after a look.** A member that was cut off or paused may take itself for
-etcd's leader for a while and answer a keep-alive for a lease that the others have ended. So every
-keep-alive is followed by a linearizable read, which needs a majority: the key must still be there,
-of the same term. For the same reason a term is never taken for granted when a lease was: between
-the two it may have ended, and then the transaction that needs it fails.
+**A lease is never kept alive: a renewal takes a new one.** A member that was cut off or paused may
+take itself for etcd's leader when it wakes. It may answer a keep-alive for a lease that the others
+have ended, and it may end leases that the others have kept alive, since it was not there to see it.
+A new lease it does not know. So whatever such a member ends, its holder has stopped trusting in,
+and whatever answers a renewal, a majority has written it. A renewal that was held up on its way
+finds the key bound to another lease than it expects, and does nothing.
 
 **The TTL at the server is a lower bound.** etcd counts in whole seconds, so what was asked for is
 rounded up; its shortest is one and a half election time-outs; it looks for leases that are over

@@ -49,6 +49,14 @@ class Woken(Enum):
     SILENT = "silent"
 
 
+class Change(Enum):
+    """What a watch is to wake for, by the names of what etcd shall keep to itself."""
+
+    ANY = ()
+    END = ("NOPUT",)
+    """Only deletions: a term that is renewed is written again, which is no news to rivals."""
+
+
 class EtcdClient:
     """Typed calls, with the token of the user in each."""
 
@@ -90,12 +98,16 @@ class EtcdClient:
             raise
         return True
 
-    async def watch(self, keys: Keys, revision: int) -> Woken:
+    async def watch(self, keys: Keys, revision: int, change: Change = Change.ANY) -> Woken:
         """Return when one of the keys is written or deleted at the revision or later.
 
         `Unavailable`: it ended, or could not begin. Nothing is lost for one who looks again.
         """
-        create: Mapping[str, Json] = {**keys.as_json(), "start_revision": revision}
+        create: Mapping[str, Json] = {
+            **keys.as_json(),
+            "start_revision": revision,
+            "filters": change.value,
+        }
         request = await self._request("/v3/watch", {"create_request": create})
         endpoint, created = self._exchange.endpoint, False
         try:

@@ -27,7 +27,7 @@ class Domain:
         done = await self._client.transact(
             Transaction((created_at(self.key, 0),), (put(self.key, mark), look), (look,))
         )
-        found = done.found(len(done.responses) - 1)
+        found = done.found(-1)
         if found is not None:
             self.settling.see(self.name(done.header, found))
 

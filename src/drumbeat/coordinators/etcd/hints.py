@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
-from drumbeat.coordinators.etcd.client import EtcdClient
+from drumbeat.coordinators.etcd.client import Change, EtcdClient
 from drumbeat.coordinators.etcd.transaction import Keys
 from drumbeat.model.errors import Unavailable
 from drumbeat.ports.clock import Clock
@@ -33,6 +33,7 @@ class Interest(Generic[Seen]):
     look: Callable[[], Awaitable[Glance[Seen]]]
     is_news: Callable[[Seen | None, Seen], bool]
     """Of what was told last, None at first, and what is seen now."""
+    change: Change = Change.ANY
 
 
 class Watcher:
@@ -42,10 +43,10 @@ class Watcher:
         self._client = client
         self._clock = clock
 
-    async def follow(self, keys: Keys, revision: int) -> None:
+    async def follow(self, interest: Interest[Any], revision: int) -> None:
         """Return after a change since the revision, and now and then in vain."""
         try:
-            await self._client.watch(keys, revision)
+            await self._client.watch(interest.keys, revision, interest.change)
         except Unavailable:  # whoever looks next, perhaps elsewhere, learns what is wrong
             await self.pause()
 
@@ -72,7 +73,7 @@ class Hints(Generic[Seen]):
     async def __anext__(self) -> Seen:
         while True:
             if self._revision is not None:
-                await self._watcher.follow(self._interest.keys, self._revision + 1)
+                await self._watcher.follow(self._interest, self._revision + 1)
             try:
                 glance = await self._interest.look()
             except Unavailable:

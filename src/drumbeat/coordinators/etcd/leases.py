@@ -8,15 +8,16 @@ from datetime import timedelta
 from math import ceil
 from typing import NamedTuple
 
-from drumbeat.coordinators.etcd.client import EtcdClient
+from drumbeat.coordinators.etcd.client import Change, EtcdClient
 from drumbeat.coordinators.etcd.domain import Domain
 from drumbeat.coordinators.etcd.hints import Glance, Hints, Interest, Watcher
 from drumbeat.coordinators.etcd.keyspace import Keyspace
-from drumbeat.coordinators.etcd.messages import Header, KeyValue
+from drumbeat.coordinators.etcd.messages import Header, KeyValue, Transacted
 from drumbeat.coordinators.etcd.refusal import NOT_FOUND, Refused
 from drumbeat.coordinators.etcd.transaction import (
     Keys,
     Transaction,
+    bound_to,
     created_at,
     delete,
     exists,
@@ -72,15 +73,20 @@ class EtcdLeases:
         return term.lease
 
     async def renew(self, lease: Lease) -> Lease | None:
-        """Lengthen this very term."""
+        """Lengthen this very term: bind its key to a new etcd lease."""
         term = self._terms.get(lease.name)
-        if term is None or term.lease != lease:
-            term = await self._held(lease.name)
         if term is None or not same(term.lease, lease):
-            return None
-        if await self._client.keep_alive(term.number) and await self._held(lease.name) == term:
-            return lease
+            term = await self._held(lease.name)
+        number = 0
+        while term is not None and same(term.lease, lease):
+            if term.number == number:
+                self._terms[lease.name] = term
+                return lease
+            number = number or await self._client.grant(ceil(lease.ttl.total_seconds()))
+            term = await self.rebind(term, number)
         self._forget(lease)
+        if number:
+            await self._drop(number)
         return None
 
     async def release(self, lease: Lease) -> bool:
@@ -109,7 +115,7 @@ class EtcdLeases:
             ranged = await self._client.range(keys)
             return Glance(not ranged.kvs, ranged.header.revision)
 
-        return Vacancies(Hints(self._watcher, Interest(keys, look, _is_vacant)))
+        return Vacancies(Hints(self._watcher, Interest(keys, look, _is_vacant, Change.END)))
 
     async def claim(self, claim: Claim) -> Term | None:
         """Turn a claim into a term if the name is vacant. Repeating it does no harm."""
@@ -127,7 +133,7 @@ class EtcdLeases:
                 if refused.code == NOT_FOUND:
                     return None  # its lease ended before it began
                 raise
-            found, mark = done.found(len(done.responses) - 2), done.found(len(done.responses) - 1)
+            found, mark = done.found(-2), done.found(-1)
             if mark is not None:
                 break
             await self._domain.make()  # the cluster was emptied since we opened it
@@ -135,12 +141,28 @@ class EtcdLeases:
             return None  # had our first try written it and its answer got lost, it would be ours
         return _term(claim.name, done.header, found, mark)
 
+    async def rebind(self, term: Term, number: int) -> Term | None:
+        """Bind the key to that lease in place of the term's own, and see what it is now.
+
+        A try that was held up and arrives after a later one finds another lease, and does nothing.
+        """
+        key = self._keyspace.lease(term.lease.name)
+        value = written(term.lease.holder, term.lease.ttl)
+        look = (get(key), get(self._domain.key))
+        done = await self._client.transact(
+            Transaction(
+                (created_at(key, term.lease.token), bound_to(key, term.number)),
+                (put(key, value, number), *look),
+                look,
+            )
+        )
+        return _found(term.lease.name, done)
+
     async def _held(self, name: str) -> Term | None:
         key = self._keyspace.lease(name)
         look = Transaction(then=(get(key), get(self._domain.key)))
         done = await self._client.transact(look)
-        found, mark = done.found(0), done.found(1)
-        return _term(name, done.header, found, mark) if found and mark else None
+        return _found(name, done)
 
     async def _is_vacant(self, name: str, ttl: timedelta) -> bool:
         look = Transaction(then=(get(self._keyspace.lease(name)), get(self._domain.key)))
@@ -166,6 +188,12 @@ class EtcdLeases:
 
 def _is_vacant(_told: bool | None, vacant: bool) -> bool:  # noqa: FBT001 - what was seen
     return vacant
+
+
+def _found(name: str, done: Transacted) -> Term | None:
+    """What a transaction says that ends with looks at the key and at the domain."""
+    found, mark = done.found(-2), done.found(-1)
+    return _term(name, done.header, found, mark) if found and mark else None
 
 
 def _term(name: str, header: Header, found: KeyValue, mark: KeyValue) -> Term | None:

@@ -50,7 +50,10 @@ class Transacted(msgspec.Struct, frozen=True):
     responses: tuple[Response, ...] = ()
 
     def found(self, number: int) -> KeyValue | None:
-        """The key that the operation of that number read; None: it does not exist."""
+        """The key that the operation of that number read; None: it does not exist.
+
+        Numbers below zero count from the last.
+        """
         ranged = self.responses[number].response_range
         return ranged.kvs[0] if ranged is not None and ranged.kvs else None
 
