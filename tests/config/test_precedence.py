@@ -58,6 +58,7 @@ NAMES = [
     ("POSTGRES_DSN", "postgresql://db/app", "postgres_dsn", "postgresql://db/app"),
     ("REDIS_URL", "localhost:6379", "redis_url", "localhost:6379"),
     ("ETCD_ENDPOINTS", "a:2379,b:2379", "etcd_endpoints", "a:2379,b:2379"),
+    ("ETCD_CONN_STR", "a:2379,b:2379", "etcd_endpoints", "a:2379,b:2379"),
     ("CONSUL_HTTP_ADDR", "http://consul:8500", "consul_http_addr", "http://consul:8500"),
     ("MONGODB_URI", "mongodb://db", "mongodb_uri", "mongodb://db"),
     ("REDIS_STREAM_NAME", "work", "redis_stream_name", "work"),

@@ -277,7 +277,9 @@ class Config:
     )
     etcd_endpoints: str | None = field(
         default=None,
-        metadata=_address("an etcd cluster, as the coordinator", "ETCD_ENDPOINTS", option=None),
+        metadata=_address(
+            "an etcd cluster, as the coordinator", "ETCD_ENDPOINTS", "ETCD_CONN_STR", option=None
+        ),
     )
     consul_http_addr: str | None = field(
         default=None,
