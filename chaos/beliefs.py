@@ -11,6 +11,7 @@ from itertools import combinations
 from pathlib import Path
 
 from chaos.history import Term
+from chaos.journal import whole_lines
 from chaos.node import BELIEFS
 
 
@@ -22,16 +23,22 @@ def terms_in(folder: Path) -> list[Term]:
     """
     terms: dict[tuple[str, int], Term] = {}
     for path in sorted(folder.glob(f"*{BELIEFS}")):
-        for line in path.read_text(encoding="utf-8").splitlines():
+        label = path.name.split(".")[0]
+        for line in whole_lines(path):
             before, after, epoch = line.split()
-            term = Term(path.name.removesuffix(BELIEFS), int(epoch), float(after), float(after))
+            term = Term(label, int(epoch), float(after), float(after))
             known = terms.setdefault((term.node, term.epoch), term)
             terms[term.node, term.epoch] = replace(known, until=max(known.until, float(before)))
     return sorted(terms.values(), key=lambda term: term.since)
 
 
 def clashes(terms: Iterable[Term]) -> Iterator[tuple[Term, Term]]:
-    """Every two terms in which two nodes would have acted at one time."""
-    for one, other in combinations(sorted(terms, key=lambda term: term.since), 2):
+    """Every two terms in which two nodes would have acted at one time.
+
+    A single look says of no moment that its node would have acted then: it may have slept before
+    it could write down when that was.
+    """
+    certain = [term for term in terms if term.since < term.until]
+    for one, other in combinations(sorted(certain, key=lambda term: term.since), 2):
         if one.since < other.until and other.since < one.until:
             yield one, other

@@ -20,7 +20,7 @@ from drumbeat.model.errors import Unavailable
 from servers.reaper import reaper
 
 LOOK_EVERY = 0.05
-STOP_PATIENCE = 20.0
+STOP_PATIENCE = 60.0
 START_AGAIN_AFTER = 0.5
 
 clock = SystemClock()

@@ -26,9 +26,9 @@ from drumbeat.demo.node import Setting
 from drumbeat.model.errors import Unavailable, WaitTimeout
 
 LOOK_EVERY = 0.1
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds after the healing within which everything has to be caught up."""
-START_PATIENCE = 60.0
+START_PATIENCE = 120.0
 SCHEDULES = 2
 
 T = TypeVar("T")

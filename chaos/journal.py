@@ -1,8 +1,9 @@
 """The journal: what nodes saw and did, written by themselves and outside of Drumbeat.
 
-One file for each process, one line for each thing, each written by a single append: a killed
-process leaves whole lines or none. Instants are the machine's elapsed time, which no skewed wall
-clock touches, so that the words of all processes can be compared.
+One file for each process, one line for each thing, each written by a single append. Only whole
+lines are read: of one that reaches into the next page of memory, its end may come a little later
+than its beginning, or never if the process is killed just then. Instants are the machine's elapsed
+time, which no skewed wall clock touches, so that the words of all processes can be compared.
 """
 
 from __future__ import annotations
@@ -52,9 +53,14 @@ def read_journals(folder: Path) -> list[Entry]:
     return sorted(_entries(folder), key=lambda entry: entry.at)
 
 
+def whole_lines(path: Path) -> list[str]:
+    """The lines of a file that another process writes, without one that is not whole yet."""
+    return path.read_bytes().decode("utf-8", errors="replace").split("\n")[:-1]
+
+
 def _entries(folder: Path) -> Iterator[Entry]:
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         label = path.name.split(".")[0]
-        for line in path.read_text(encoding="utf-8").splitlines():
+        for line in whole_lines(path):
             at, kind, facts = json.loads(line)
             yield Entry(label, at, kind, facts)

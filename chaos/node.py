@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import signal
 import sys
 from dataclasses import asdict, dataclass
@@ -54,6 +55,8 @@ class Peculiar:
     """Its own way to the coordinator; None: as all others."""
     jump: float = 0.0
     """By how many seconds its wall clock jumps when the process is sent SIGUSR1."""
+    lifetime: float | None = None
+    """Seconds of silence after which it is taken for dead; None: as long as a term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,7 @@ class Place:
     store: str | Store | None = None
     coordinator: str | None = None
     runtime: Runtime | None = None
+    lifetime: float | None = None
 
 
 def make_app(
@@ -76,7 +80,7 @@ def make_app(
         "lease_ttl": setting.ttl,
         "retry_interval": setting.ttl / 5,
         "heartbeat_every": setting.ttl / 5,
-        "node_lifetime": setting.ttl,
+        "node_lifetime": place.lifetime or setting.ttl,
         "queues": ("default", label),
         "grace": 5.0,
     }
@@ -167,10 +171,7 @@ class Jumping(SystemRuntime):
 
 
 def say_beliefs(app: Drumbeat, path: Path) -> None:
-    """Write down every look that finds this node leading: before it, after it, and the epoch.
-
-    A killed process leaves whole lines behind, or none: each is one write.
-    """
+    """Write down every look that finds this node leading: before it, after it, and the epoch."""
     never = Event()
     with path.open("ab", buffering=0) as file:
         while not never.wait(SAY_EVERY):
@@ -195,14 +196,14 @@ def main() -> None:
     peculiar = Peculiar(**special)
     logging.getLogger("drumbeat").setLevel(logging.CRITICAL)  # bad days are expected here
     machine = Jumping()
-    place = Place(peculiar.store, peculiar.coordinator, machine)
+    place = Place(peculiar.store, peculiar.coordinator, machine, peculiar.lifetime)
     app, _ = make_app(setting, label, place)
 
     def jump(*_: object) -> None:
         machine.jumping.skew += timedelta(seconds=peculiar.jump)
 
     signal.signal(signal.SIGUSR1, jump)
-    path = folder / f"{label}{BELIEFS}"
+    path = folder / f"{label}.{os.getpid()}{BELIEFS}"
     Thread(target=say_beliefs, args=(app, path), name="beliefs", daemon=True).start()
     app.run()
 

@@ -31,11 +31,11 @@ class ConsulMember(Voter):
 
     def leads(self) -> bool:
         """Whether it is the leader, as far as it knows."""
-        leader = web.get(self.port, "/v1/status/leader")
+        leader = web.get(self.port, "/v1/status/leader", web.BRIEF)
         return leader.status == 200 and leader.document == f"127.0.0.1:{self.peer_port}"
 
     def _decides(self) -> bool:
-        return web.get(self.port, "/v1/kv/?keys&consistent").status in (200, 404)
+        return web.get(self.port, "/v1/kv/?keys&consistent", web.BRIEF).status in (200, 404)
 
     def fill(self) -> None:
         """Write its configuration."""

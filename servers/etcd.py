@@ -36,14 +36,14 @@ class EtcdMember(Voter):
 
     def leads(self) -> bool:
         """Whether it is the leader, as far as it knows."""
-        answer = web.post(self.port, "/v3/maintenance/status", {})
+        answer = web.post(self.port, "/v3/maintenance/status", {}, web.BRIEF)
         if answer.status != 200:
             return False
         status = answer.document
         return bool(status.get("leader") == status["header"]["member_id"])
 
     def _decides(self) -> bool:
-        return web.post(self.port, "/v3/kv/range", {"key": ANY_KEY}).status == 200
+        return web.post(self.port, "/v3/kv/range", {"key": ANY_KEY}, web.BRIEF).status == 200
 
     def _command(self) -> list[str]:
         here, peer = f"http://127.0.0.1:{self.port}", f"http://127.0.0.1:{self.peer_port}"

@@ -139,8 +139,11 @@ class FaultProxy:
     async def _end(self) -> None:
         if self._listener is not None:
             self._listener.close()
-        self._reset_connections()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        self._set_refusing(refuses=True)  # those who have knocked and were not let in yet
+        ours = asyncio.current_task()
+        while others := [task for task in asyncio.all_tasks() if task is not ours]:
+            self._reset_connections()
+            await asyncio.wait(others, timeout=1)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

@@ -88,7 +88,7 @@ class Standby(Postgres):
     def promote(self) -> None:
         """Make it a primary of its own. Waits until it takes writes."""
         with psycopg.connect(self.address, autocommit=True) as connection:
-            connection.execute("SELECT pg_promote(wait => true, wait_seconds => 30)")
+            connection.execute("SELECT pg_promote(wait => true, wait_seconds => 120)")
 
     def fill(self) -> None:
         """Copy the primary, and tell the copy to stream from it."""

@@ -12,8 +12,10 @@ from typing import ClassVar, Self
 from servers.packages import REDIS, Package
 from servers.server import Broken, Server
 
-ASK_PATIENCE = 5.0
-COPY_PATIENCE = 30.0
+ASK_PATIENCE = 30.0
+BRIEF = 5.0
+"""For those who ask again, and again, of a server that may not be ready."""
+COPY_PATIENCE = 90.0
 PAUSE = 0.02
 OFFSET = re.compile(r"master_repl_offset:(\d+)")
 COPIED = re.compile(r"^slave\d+:.*state=(\w+),offset=(\d+)", re.MULTILINE)
@@ -51,13 +53,13 @@ class Redis(Server):
         """Its configuration; it rewrites the file itself when its role changes."""
         return self.data / "redis.conf"
 
-    def ask(self, *words: str) -> str:
+    def ask(self, *words: str, patience: float = ASK_PATIENCE) -> str:
         """Send one command; the reply as it is on the wire."""
-        return ask(self.port, *words)
+        return ask(self.port, *words, patience=patience)
 
     def leads(self) -> bool:
         """Whether it takes writes, and is nobody's replica."""
-        return "role:master" in self.ask("INFO", "replication")
+        return "role:master" in self.ask("INFO", "replication", patience=BRIEF)
 
     def wait_for_replicas(self) -> None:
         """Wait until it has a replica, and each has everything that was written so far.
@@ -89,12 +91,12 @@ class Redis(Server):
         return [str(self._program), str(self.configuration)]
 
     def _answers(self) -> bool:
-        return self.ask("PING") == "+PONG\r\n"
+        return self.ask("PING", patience=BRIEF) == "+PONG\r\n"
 
 
-def ask(port: int, *words: str) -> str:
+def ask(port: int, *words: str, patience: float = ASK_PATIENCE) -> str:
     """Send one command to a server on this machine; the beginning of its reply, as on the wire."""
     parts = [f"${len(word.encode())}\r\n{word}\r\n" for word in words]
-    with socket.create_connection(("127.0.0.1", port), ASK_PATIENCE) as connection:
+    with socket.create_connection(("127.0.0.1", port), patience) as connection:
         connection.sendall(f"*{len(words)}\r\n{''.join(parts)}".encode())
         return connection.recv(65536).decode()

@@ -6,7 +6,7 @@ import time
 from typing import Self
 
 from servers.cluster import Cluster
-from servers.redis import Redis
+from servers.redis import BRIEF, Redis
 from servers.server import Broken
 
 GROUP = "mymaster"
@@ -14,8 +14,9 @@ GROUP = "mymaster"
 QUORUM = 2
 PORT = 4
 """Where the port is in the lines of a Sentinel's answer."""
-PATIENCE = 60.0
-"""Seconds. A Sentinel whose machine stood still for two seconds does nothing for thirty."""
+PATIENCE = 150.0
+"""Seconds. A Sentinel whose machine stood still for two seconds does nothing for thirty, and the
+machine may stand still again."""
 PAUSE = 0.05
 
 
@@ -29,7 +30,7 @@ class Replica(Redis):
 
     def _answers(self) -> bool:
         return super()._answers() and "master_link_status:down" not in self.ask(
-            "INFO", "replication"
+            "INFO", "replication", patience=BRIEF
         )
 
 
@@ -48,14 +49,14 @@ class Watcher(Redis):
 
     def primary_port(self) -> int:
         """Where the primary is, as far as it knows."""
-        told = self.ask("SENTINEL", "get-master-addr-by-name", GROUP).split("\r\n")
+        told = self.ask("SENTINEL", "get-master-addr-by-name", GROUP, patience=BRIEF).split("\r\n")
         if len(told) <= PORT:
             raise ConnectionError(f"A Sentinel does not know the primary: {told}")
         return int(told[PORT])
 
     def sees_all(self) -> bool:
         """Whether it has found the replica and the other two."""
-        known = self.ask("SENTINEL", "master", GROUP).split("\r\n")
+        known = self.ask("SENTINEL", "master", GROUP, patience=BRIEF).split("\r\n")
         facts = dict(zip(known[2::4], known[4::4], strict=False))
         return (facts.get("num-slaves"), facts.get("num-other-sentinels")) == ("1", "2")
 

@@ -24,7 +24,7 @@ from servers.missing import Missing
 from servers.ports import free_port
 from servers.reaper import reaper
 
-START_PATIENCE = 60.0
+START_PATIENCE = 120.0
 STOP_PATIENCE = 15.0
 PAUSE = 0.01
 

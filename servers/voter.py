@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from servers.cluster import Cluster
 from servers.server import Broken, Server
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 PAUSE = 0.02
 
 

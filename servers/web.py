@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
-PATIENCE = 2.0
+PATIENCE = 30.0
+BRIEF = 2.0
+"""For those who ask again, and again, of a server that may not be ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,28 +25,31 @@ class Answer:
         return json.loads(self.text)
 
 
-def get(port: int, path: str) -> Answer:
+def get(port: int, path: str, patience: float = PATIENCE) -> Answer:
     """Read something. An OSError if it cannot be reached, or is not ready."""
-    return _ask(port, "GET", path, None)
+    return _ask(_connection(port, patience), "GET", path, None)
 
 
-def post(port: int, path: str, document: object) -> Answer:
+def post(port: int, path: str, document: object, patience: float = PATIENCE) -> Answer:
     """Send a JSON document. An OSError if it cannot be reached, or is not ready."""
-    return _ask(port, "POST", path, json.dumps(document))
+    return _ask(_connection(port, patience), "POST", path, json.dumps(document))
 
 
 def put(port: int, path: str, document: object) -> Answer:
     """Replace something by a JSON document. An OSError if it cannot be reached, or is not ready."""
-    return _ask(port, "PUT", path, json.dumps(document))
+    return _ask(_connection(port, PATIENCE), "PUT", path, json.dumps(document))
 
 
-def _ask(port: int, method: str, path: str, body: str | None) -> Answer:
-    connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+def _connection(port: int, patience: float) -> HTTPConnection:
+    return HTTPConnection("127.0.0.1", port, timeout=patience)
+
+
+def _ask(connection: HTTPConnection, method: str, path: str, body: str | None) -> Answer:
     try:
         connection.request(method, path, body)
         response = connection.getresponse()
         return Answer(response.status, response.read().decode())
     except HTTPException as error:
-        raise ConnectionError(f"port {port} speaks no HTTP: {error!r}") from error
+        raise ConnectionError(f"port {connection.port} speaks no HTTP: {error!r}") from error
     finally:
         connection.close()

@@ -24,17 +24,24 @@ from servers import (
     Valkey,
 )
 
-# CI looks at the same examples each time, so that what it says is about the change. Everywhere
-# else the examples are new in each run, and what they find is kept as a test of its own.
-# HYPOTHESIS_PROFILE=deep looks at many more of them: for a night, or after a change of a backend.
-# How long an example takes says something of the machine only, and nothing of what it shows.
-UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("usual", UNHURRIED)
-settings.register_profile("ci", UNHURRIED, derandomize=True)
-settings.register_profile("deep", UNHURRIED, max_examples=5_000)
-settings.load_profile(
-    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "usual")
+# A run looks at the same examples each time, so that what it says is about the change, and not
+# about its luck. HYPOTHESIS_PROFILE=new looks at others in each run, and HYPOTHESIS_PROFILE=deep at
+# many more of them: for a night, or after a change of a backend. What they find is kept as a test
+# of its own. How long an example takes, or how large it is, or how often another had to be drawn,
+# says something of the machine and of the draw only, and nothing of what it shows.
+UNHURRIED = settings(
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.filter_too_much,
+        HealthCheck.data_too_large,
+        HealthCheck.large_base_example,
+    ],
 )
+settings.register_profile("usual", UNHURRIED, derandomize=True)
+settings.register_profile("new", UNHURRIED)
+settings.register_profile("deep", UNHURRIED, max_examples=5_000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 Started = TypeVar("Started")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from queue import Queue
 from threading import Thread
 
-PATIENCE = 40.0
+PATIENCE = 90.0
 """Seconds to wait for a line, or for the end."""
 
 
@@ -38,6 +38,15 @@ class Node:
             assert line is not None, f"it ended without saying {words!r}: {self.seen}"
             self.seen.append(line)
             times -= words in line
+
+    def says_all(self, *words: str) -> None:
+        """Wait until each of these words came, in whatever order."""
+        left = set(words)
+        while left:
+            line = self.lines.get(timeout=PATIENCE)
+            assert line is not None, f"it ended without saying {left}: {self.seen}"
+            self.seen.append(line)
+            left = {each for each in left if each not in line}
 
     def signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)

@@ -12,10 +12,12 @@ import subprocess
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Self, TypeVar
+
+import psycopg
 
 from chaos.beliefs import clashes, terms_in
 from chaos.gathering import runs_in
@@ -35,6 +37,8 @@ from drumbeat.ports.store import Store
 
 TTL = 4.0
 """Seconds. A busy machine may keep a node from renewing for a second or two, and nobody loses."""
+LONG = 120.0
+"""Seconds of silence in which no node is taken for dead, however busy the machine is."""
 SOON = 90.0
 """Seconds that a busy machine may take for what comes by itself."""
 LOOK_EVERY = 0.05
@@ -71,9 +75,16 @@ class Fleet:
         self._nodes: dict[str, subprocess.Popen[bytes]] = {}
         self._number = 0
         self._harmed = False
+        self._lifetime = TTL
+
+    def unharmed(self) -> Self:
+        """No node dies here, and none is taken for dead: so no job may be run twice."""
+        self._lifetime = LONG
+        return self
 
     def start(self, label: str, peculiar: Peculiar = ORDINARY) -> None:
-        self._nodes[label] = subprocess.Popen(command(self.setting, label, peculiar), cwd=ROOT)
+        mine = replace(peculiar, lifetime=self._lifetime)
+        self._nodes[label] = subprocess.Popen(command(self.setting, label, mine), cwd=ROOT)
 
     def kill(self, label: str) -> None:
         self._harmed = True
@@ -102,7 +113,8 @@ class Fleet:
     def app_here(self, store: str | Store, runtime: Runtime | None = None) -> Drumbeat:
         """The same app for a node in this process, on a store or a machine that is special."""
         coordinator = self.setting.coordinator or self.setting.store
-        app, _ = make_app(self.setting, "here", Place(store, coordinator, runtime))
+        place = Place(store, coordinator, runtime, self._lifetime)
+        app, _ = make_app(self.setting, "here", place)
         return app
 
     async def submit(self) -> None:
@@ -147,10 +159,25 @@ class Fleet:
                     return lease
                 await clock.sleep(LOOK_EVERY)
 
-    async def led(self, lease: Lease) -> None:
-        """Return when the holder of a lease has fired a tick."""
+    async def acting_leader(self, other_than: Lease | None = None) -> Lease:
+        """Whoever leads, is another node than that, and has fired a tick.
+
+        Who leads for a moment only, since the machine is busy, may never fire one.
+        """
         async with asyncio.timeout(SOON):
-            while not any(tick.leader == lease.holder for tick in await self.ticks()):
+            while True:
+                lease = await self.leader()
+                fired = {tick.leader for tick in await self.ticks()}
+                if lease.holder in fired and (
+                    other_than is None or lease.holder != other_than.holder
+                ):
+                    return lease
+                await clock.sleep(LOOK_EVERY)
+
+    async def another_leads(self, than: Lease) -> None:
+        """Return when another node leads than the one that held this lease."""
+        async with asyncio.timeout(SOON):
+            while (await self.leader()).holder == than.holder:
                 await clock.sleep(LOOK_EVERY)
 
     async def present(self, label: str) -> None:
@@ -219,7 +246,8 @@ class Fleet:
         record = runs_in(self.setting.folder)
         runs = Counter(run.tick_at for run in record if run.what == name)
         assert runs.keys() >= set(fired), "the job of every tick was run"
-        if not self._harmed:
+        if self._lifetime == LONG:
+            assert not self._harmed
             assert set(runs.values()) == {1}, "no node died, so no job was run twice"
 
     async def _compare_jobs(self, ticks: int) -> None:
@@ -240,7 +268,21 @@ async def fleet_on(
     address: str, namespace: str, folder: Path, coordinator: str | None = None
 ) -> AsyncGenerator[Fleet]:
     """A fleet of two nodes, one of which leads."""
-    async with open_fleet(Fleet(address, namespace, folder, coordinator)) as fleet:
+    async with led(Fleet(address, namespace, folder, coordinator)) as fleet:
+        yield fleet
+
+
+@asynccontextmanager
+async def unharmed_fleet_on(address: str, namespace: str, folder: Path) -> AsyncGenerator[Fleet]:
+    """A fleet of two nodes, one of which leads, and none of which dies."""
+    async with led(Fleet(address, namespace, folder).unharmed()) as fleet:
+        yield fleet
+
+
+@asynccontextmanager
+async def led(fleet: Fleet) -> AsyncGenerator[Fleet]:
+    """A fleet with two nodes, one of which leads."""
+    async with open_fleet(fleet):
         fleet.start("one")
         fleet.start("two")
         await fleet.leader()
@@ -255,6 +297,21 @@ async def open_fleet(fleet: Fleet) -> AsyncGenerator[Fleet]:
             yield fleet
         finally:
             fleet.kill_all()
+
+
+def drop(address: str, namespace: str) -> None:
+    """Drop the schema of a fleet whose processes were killed.
+
+    What a killed process has asked for may still be under way in the server, and may want the
+    tables in another order.
+    """
+    with psycopg.connect(address, autocommit=True) as connection:
+        while True:
+            try:
+                connection.execute(f'DROP SCHEMA IF EXISTS "{namespace}" CASCADE'.encode())
+            except psycopg.errors.DeadlockDetected:
+                continue
+            return
 
 
 def term_of(lease: Lease) -> tuple[str, int]:

@@ -15,7 +15,6 @@ from itertools import count, product
 from os import getpid
 from pathlib import Path
 
-import psycopg
 import pytest
 from _pytest.mark.structures import ParameterSet
 
@@ -24,7 +23,7 @@ from chaos.node import Peculiar
 from drumbeat.model.ids import label_of
 from servers import Consul, Etcd, FaultProxy, Postgres, Redis
 
-from .fleet import TTL, Fleet, clock, open_fleet
+from .fleet import TTL, Fleet, clock, drop, open_fleet
 
 Server = Etcd | Redis | Consul
 STARTS: dict[str, Callable[[], Server]] = {
@@ -154,7 +153,8 @@ async def day_on(
     """A fleet of two nodes, one of which leads, and work for both until the body is over."""
     with STARTS[coordinator]() as server, ExitStack() as proxies:
         lines = {label: _line(server, proxies) for label in LABELS}
-        fleet = Fleet(store, f"faults_{getpid()}_{next(_serial)}", folder, server.address)
+        name = f"faults_{getpid()}_{next(_serial)}"
+        fleet = Fleet(store, name, folder, server.address).unharmed()
         longest = 2 * TTL if coordinator == "consul" else TTL
         async with open_fleet(fleet):
             for label, line in lines.items():
@@ -162,7 +162,7 @@ async def day_on(
             for label in LABELS:
                 await fleet.present(label)
             async with fleet.under_load():
-                await fleet.led(await fleet.leader())
+                await fleet.acting_leader()
                 yield Day(fleet, server, lines, longest)
                 await fleet.ran(20)
             await fleet.settle()
@@ -196,6 +196,4 @@ async def test_a_leader_whose_clock_jumps_gives_way_and_nothing_is_fired_early(
     request.getfixturevalue(coordinator)
     async with day_on(coordinator, postgres.address, tmp_path, JUMPS[jump]) as day:
         await clock_of_the_leader_jumps(day)
-    with psycopg.connect(postgres.address, autocommit=True) as connection:
-        name = day.fleet.setting.namespace
-        connection.execute(f'DROP SCHEMA "{name}" CASCADE'.encode())
+    drop(postgres.address, day.fleet.setting.namespace)

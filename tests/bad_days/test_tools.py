@@ -17,8 +17,10 @@ import pytest
 
 from chaos import disk
 from chaos.__main__ import main
+from chaos.beliefs import clashes, terms_in
 from chaos.disk import SmallDisk
 from chaos.figures import figures_of, percentile
+from chaos.history import Term
 from chaos.journal import Journal, read_journals
 from chaos.page import page
 from chaos.picture import Picture
@@ -67,7 +69,11 @@ class TestDisk:
         assert not folder.exists()
 
 
-LOOK = "import time; print(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME))"
+LOOK = """
+import time
+elapsed = lambda: time.clock_gettime(time.CLOCK_BOOTTIME)
+print(elapsed(), time.time(), elapsed())
+"""
 
 
 @pytest.mark.parametrize("offset", [1.0, -1.0, 3600.0, -3600.0])
@@ -90,10 +96,14 @@ def test_a_wrong_clock_is_wrong_by_so_much_and_elapsed_time_is_right(
         ).stdout
         for more in ({}, environment(library, clock))
     ]
-    (right, elapsed), (wrong, elapsed_then) = (map(float, each.split()) for each in looked)
+    (early, right, late), (early_then, wrong, late_then) = (
+        map(float, each.split()) for each in looked
+    )
     after = SystemClock().elapsed()
-    assert before < elapsed < elapsed_then < after
-    assert wrong - right == pytest.approx(offset + elapsed_then - elapsed, abs=0.9)
+    assert before < early < late < early_then < late_then < after
+    # Each looked at its wall clock at some moment between its two others.
+    least, most = wrong - right - (late_then - early), wrong - right - (early_then - late)
+    assert least - 0.9 < offset < most + 0.9
 
 
 def test_a_journal_keeps_what_each_process_wrote(tmp_path: Path) -> None:
@@ -104,6 +114,22 @@ def test_a_journal_keeps_what_each_process_wrote(tmp_path: Path) -> None:
         ("one", "ran", {"what": "beat"}),
         ("two", "gained", {"epoch": 3}),
     ]
+
+
+def test_of_a_line_that_is_being_written_nothing_is_read_yet(tmp_path: Path) -> None:
+    journal = tmp_path / "one.1.journal"
+    for text, count in (('[1.0,"ran",{}]', 0), ('[1.0,"ran",{}]\n[2.0,"r', 1)):
+        journal.write_text(text, encoding="utf-8")
+        assert len(read_journals(tmp_path)) == count
+    beliefs = tmp_path / "one.1.beliefs"
+    beliefs.write_text("1.0 1.1 7\n2.0 2.1 7\n3.0 3", encoding="utf-8")
+    assert terms_in(tmp_path) == [Term("one", 7, 1.1, 2.0)]
+
+
+def test_one_look_that_was_slow_to_say_when_it_was_clashes_with_nobody() -> None:
+    slow, other = Term("one", 7, 5.0, 5.0), Term("two", 8, 4.0, 9.0)
+    assert list(clashes([slow, other])) == []
+    assert list(clashes([Term("one", 7, 3.0, 5.0), other]))
 
 
 class TestPage:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from drumbeat.demo.node import Setting, command
 
-NOT_FOREVER = 30.0
+NOT_FOREVER = 120.0
 
 
 def test_a_node_ends_when_nobody_holds_its_input(tmp_path: Path) -> None:

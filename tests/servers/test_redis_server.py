@@ -34,7 +34,7 @@ def test_an_emptied_server_remembers_nothing(server: Redis) -> None:
 def test_a_paused_server_answers_nobody_until_it_goes_on(server: Redis) -> None:
     server.pause()
     with pytest.raises(TimeoutError):
-        server.ask("PING")
+        server.ask("PING", patience=2)
     server.resume()
     assert server.ask("PING") == "+PONG\r\n"
 
@@ -44,10 +44,12 @@ def test_settings_reach_the_server(redis: Redis) -> None:
         assert "always" in server.ask("CONFIG", "GET", "appendfsync")
 
 
+@pytest.mark.timeout(600)
 def test_the_sentinels_replace_a_killed_primary(sentinel: Sentinel) -> None:
-    with Sentinel.start() as mine:
+    # So many seconds that none takes the primary for dead before it is.
+    with Sentinel.start(down_after=6) as mine:
         first = mine.primary()
-        first.ask("SET", "word", "kept")
+        assert first.ask("SET", "word", "kept") == "+OK\r\n"
         first.wait_for_replicas()
         first.kill()
         second = mine.primary()

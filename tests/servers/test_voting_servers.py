@@ -2,13 +2,18 @@
 
 import base64
 from contextlib import suppress
+from threading import Event
 
 import pytest
 
+from drumbeat.engine.runtime import SystemClock
 from servers import Consul, Etcd, web
 
-TRIES = 30
-"""A member of a cluster that is busy, or elects a leader, may answer nobody for a while."""
+PATIENCE = 60.0
+"""Seconds. A member that is busy, or elects a leader, may answer nobody for a while."""
+PAUSE = 0.05
+
+clock = SystemClock()
 
 
 def put(server: Etcd, at: int) -> bool:
@@ -25,11 +30,13 @@ def count(server: Etcd) -> str:
 
 def answer_of(port: int, path: str, document: object) -> web.Answer:
     """Ask until it is able to answer."""
-    for _ in range(TRIES):
+    until = clock.elapsed() + PATIENCE
+    while clock.elapsed() < until:
         with suppress(TimeoutError):
-            answer = web.post(port, path, document)
+            answer = web.post(port, path, document, web.BRIEF)
             if answer.status < 500:
                 return answer
+        Event().wait(PAUSE)
     raise AssertionError(f"port {port} does not answer {path}")
 
 

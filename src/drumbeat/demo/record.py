@@ -1,7 +1,7 @@
 """The record: what the handlers did, written by themselves and outside of Drumbeat.
 
-One file per process, one line per run, each written by a single append, so that a killed process
-leaves whole lines or none.
+One file per process, one line per run, each written by a single append. Only whole lines are read:
+a process that is killed while it writes may leave the beginning of one.
 """
 
 from __future__ import annotations
@@ -41,5 +41,5 @@ class Record:
         return [
             Entry(what, datetime.fromisoformat(when) if when else None)
             for path in sorted(self._folder.glob("*.txt"))
-            for what, when in (line.split("\t") for line in path.read_text().splitlines())
+            for what, when in (line.split("\t") for line in path.read_text().split("\n")[:-1])
         ]

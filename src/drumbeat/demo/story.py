@@ -15,7 +15,7 @@ from drumbeat.demo.node import Setting, make_app
 from drumbeat.demo.proof import Accounts, Proof, prove
 from drumbeat.demo.record import Record
 from drumbeat.engine.runtime import SystemRuntime
-from drumbeat.model.errors import WaitTimeout
+from drumbeat.model.errors import ConfigurationError, WaitTimeout
 from drumbeat.model.ids import label_of
 from drumbeat.model.job import Status
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
@@ -67,6 +67,15 @@ class Story:
 
     async def play(self) -> Proof:
         """Run the fleet through everything, and compare the accounts."""
+        for what, address in (
+            ("store", self._script.store),
+            ("coordinator", self._script.coordinator),
+        ):
+            if address is not None and address.startswith("memory:"):
+                raise ConfigurationError(
+                    f"the demo starts several processes, which cannot share the {what} {address}; "
+                    f"name one that they can, or leave it out"
+                )
         with tempfile.TemporaryDirectory(prefix="drumbeat-demo-") as folder:
             setting = self._setting(Path(folder))
             self._client, self._work = make_app(setting, "demo")
