@@ -27,6 +27,8 @@ PATIENCE = 60.0
 
 EXECUTING = "Leader executing scheduled task"
 SKIPPING = "Skipping task execution - not the leader"
+UNANSWERED = "The coordinator does not answer"
+"""A warning that says something of the machine only: one request was late, or the file was held."""
 TASK = "CleanupOldRecords"
 
 
@@ -81,7 +83,7 @@ class Fleet:
 
 @asynccontextmanager
 async def running(
-    file: Path, count: int, *, election: bool, ttl: str = "15s"
+    file: Path, count: int, *, election: bool, ttl: str = "60s"
 ) -> AsyncGenerator[Fleet]:
     """Processes that get everything by the environment, as in a container.
 
@@ -138,11 +140,11 @@ async def test_the_behaviour_matrix(tmp_path: Path, election: bool, count: int) 
             assert line["level"] == ("INFO" if line["message"] == EXECUTING else "DEBUG")
             assert [row["task"] for row in each.of("Registering scheduled task")] == [TASK]
             assert len(each.of("Scheduler started successfully")) == 1
-            warned = [row for row in each.lines if row["level"] == "WARNING"]
+            warned = [row["message"] for row in each.lines if row["level"] == "WARNING"]
             expected = (
                 [] if election else ["Leader election is off: every instance runs every task"]
             )
-            assert [row["message"] for row in warned] == expected
+            assert [message for message in warned if message != UNANSWERED] == expected
         if election:
             assert set(fleet.ticks().values()) == {1}
         else:
@@ -150,7 +152,8 @@ async def test_the_behaviour_matrix(tmp_path: Path, election: bool, count: int) 
 
 
 async def test_a_killed_leader_is_followed_and_no_tick_is_run_twice(tmp_path: Path) -> None:
-    async with running(tmp_path / "leader.db", 3, election=True, ttl="5s") as fleet:
+    # It takes a TTL until another leads. A shorter one could be lost by a pause of the machine.
+    async with running(tmp_path / "leader.db", 3, election=True, ttl="15s") as fleet:
         await fleet.until(lambda: any(len(each.of(EXECUTING)) >= 2 for each in fleet.instances))
         first = fleet.leader
         first.process.kill()

@@ -11,7 +11,7 @@ from starlette.routing import Mount
 
 from drumbeat import Drumbeat
 
-PATIENCE = 20
+PATIENCE = 60
 
 Message = MutableMapping[str, Any]
 

@@ -38,12 +38,23 @@ def report(ctx: Context, told: str) -> str:
     return ctx.cancelled.reason or "nobody told me"
 
 
-def beat(ctx: Context, beats: int) -> str:
-    for _ in range(beats):
+def hold(started: str, release: str) -> None:
+    Path(started).touch()
+    _wait_for(release)
+
+
+def beat(ctx: Context, folder: str, beats: int) -> str:
+    """Show a sign of life when a file of its number is there, time after time."""
+    Path(folder, "started").touch()
+    for number in range(beats):
+        _wait_for(f"{folder}/{number}")
         ctx.heartbeat()
-        if ctx.cancelled.block(0.1):
-            return "interrupted"
     return "finished"
+
+
+def _wait_for(file: str) -> None:
+    while not Path(file).exists():
+        threading.Event().wait(0.01)
 
 
 def snooze(ctx: Context) -> str:

@@ -133,7 +133,8 @@ class SkewedClock:
 class Fleet:
     """Apps that share one store, one coordinator and one fake clock."""
 
-    clock: FakeClock = field(default_factory=FakeClock)
+    clock: FakeClock = field(default_factory=lambda: FakeClock(patience=PATIENCE))
+    """One that gives no handler in a thread up, unless a test wants just that."""
     store: MemoryStore = field(init=False)
     coordinator: MemoryCoordinator = field(init=False)
     count: int = 0

@@ -1,4 +1,5 @@
-"""Handlers with `process=True`: real children, so these tests run in real time."""
+# pyright: reportPrivateUsage=false
+"""Handlers with `process=True`: real children. Where time-outs matter, the time is a fake one."""
 
 from __future__ import annotations
 
@@ -6,15 +7,17 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from drumbeat import Drumbeat, Job, Retry, Status, Task
+from drumbeat.engine.run import Run
 from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.errors import InvalidHandler
 from drumbeat.model.events import ResultDropped
+from drumbeat.testing import FakeClock, FakeRuntime, inside
 
 from . import process_handlers as handlers
 from .support import PATIENCE, Heard
@@ -22,18 +25,37 @@ from .support import PATIENCE, Heard
 CLOCK = SystemClock()
 
 
-@pytest.fixture
-async def app(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Drumbeat]:
-    # Children are given this process's path, and find the handlers by their module's name.
+@pytest.fixture(autouse=True)
+def path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Children are given this process's path, and find the handlers by their module's name."""
     monkeypatch.setattr(sys, "path", [str(Path(__file__).parents[1]), *sys.path])
+
+
+@pytest.fixture
+async def app() -> AsyncIterator[Drumbeat]:
     app = Drumbeat("memory://", processes=1, concurrency=4, heartbeat_every=0.2, node_lifetime=20)
     await app.start()
     yield app
     await app.stop(0)
 
 
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(patience=0.01)  # children are waited for by what they do
+
+
+@pytest.fixture
+async def timed(clock: FakeClock) -> AsyncIterator[Drumbeat]:
+    """An app for which time stands still, however long its children take, until a test moves it."""
+    app = Drumbeat("memory://", processes=1, concurrency=4, runtime=FakeRuntime(clock))
+    await app.start()
+    yield app
+    await clock.until(app.stop(0))
+
+
 async def done(app: Drumbeat, job: Job) -> Job:
-    return await app.jobs.wait(job.id, PATIENCE)
+    async with asyncio.timeout(PATIENCE):
+        return await app.jobs.wait(job.id)
 
 
 def alive(process: int) -> bool:
@@ -44,15 +66,23 @@ def alive(process: int) -> bool:
     return True
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    """Return once that is so, in real time."""
+    async with asyncio.timeout(PATIENCE):
+        while not holds():
+            await CLOCK.sleep(0.01)
+
+
 async def touched(path: Path) -> None:
     """Return once the child has made the file."""
+    await until(lambda: path.exists() and (path.name != "pid" or path.stat().st_size > 0))
 
-    def there() -> bool:
-        return path.exists() and (path.name != "pid" or path.stat().st_size > 0)
 
-    async with asyncio.timeout(PATIENCE):
-        while not there():
-            await CLOCK.sleep(0.01)
+def run_of(app: Drumbeat, job: Job) -> Run:
+    node = inside.node(app)
+    assert node is not None
+    (run,) = [run for hold, run in node._parts.slots.runs.items() if hold.job_id == job.id]
+    return run
 
 
 async def test_handlers_in_a_process(app: Drumbeat) -> None:
@@ -101,70 +131,102 @@ async def test_a_child_that_dies_costs_an_attempt_and_nothing_else(app: Drumbeat
     assert after.status is Status.COMPLETED
 
 
-async def test_a_time_out_kills_the_child(app: Drumbeat, tmp_path: Path) -> None:
-    hang = app.task(process=True, timeout=5, retry=Retry.never())(handlers.hang)
-    add = app.task(process=True)(handlers.add)
-    await done(app, await add.submit(1, 1))  # the child has imported what it needs
+async def test_a_time_out_kills_the_child(
+    timed: Drumbeat, clock: FakeClock, tmp_path: Path
+) -> None:
+    hang = timed.task(process=True, timeout=5, retry=Retry.never())(handlers.hang)
+    add = timed.task(process=True)(handlers.add)
     pid = tmp_path / "pid"
     job = await hang.submit(str(pid))
     await touched(pid)
     process = int(pid.read_text(encoding="utf-8"))
+    await clock.advance(4.9)
     assert alive(process)
-    ended = await done(app, job)
+    await clock.advance(0.2)
+    ended = await done(timed, job)
     assert ended.status is Status.FAILED
     assert "timed out" in (ended.error or "")
     assert not alive(process)
-    assert (await done(app, await add.submit(1, 1))).status is Status.COMPLETED
+    assert (await done(timed, await add.submit(1, 1))).status is Status.COMPLETED
 
 
-async def test_waiting_for_a_child_does_not_count_as_running(app: Drumbeat) -> None:
+async def test_waiting_for_a_child_does_not_count_as_running(
+    timed: Drumbeat, clock: FakeClock, tmp_path: Path
+) -> None:
     """There is one child for four slots: a job in the line must not time out in it."""
-    beat = app.task(process=True, timeout=5, retry=Retry.never())(handlers.beat)
-    add = app.task(process=True)(handlers.add)
-    await done(app, await add.submit(1, 1))
-    jobs = await beat.submit_many([(20,), (20,), (20,)])  # of a tenth of a second each
-    assert [(await done(app, job)).status for job in jobs] == [Status.COMPLETED] * 3
+    hold = timed.task(process=True)(handlers.hold)
+    add = timed.task(process=True, timeout=5, retry=Retry.never())(handlers.add)
+    started, release = tmp_path / "started", tmp_path / "release"
+    holding = await hold.submit(str(started), str(release))
+    await touched(started)
+    waiting = [await add.submit(1, 1), await add.submit(1, 2)]
+    await clock.advance("1m")
+    release.touch()
+    jobs = [await done(timed, job) for job in (holding, *waiting)]
+    assert [job.status for job in jobs] == [Status.COMPLETED] * 3
 
 
 async def test_progress_comes_over_and_cancellation_goes_over(
-    app: Drumbeat, tmp_path: Path
+    timed: Drumbeat, clock: FakeClock, tmp_path: Path
 ) -> None:
-    report = app.task(process=True)(handlers.report)
+    report = timed.task(process=True)(handlers.report)
     told = tmp_path / "told"
     job = await report.submit(str(told))
     await touched(told)
-    async with asyncio.timeout(PATIENCE):
-        while (progress := (await app.jobs.get(job.id)).progress) is None:
-            await CLOCK.sleep(0.05)
+    run = run_of(timed, job)
+    await until(lambda: run.progress is not None)
+    await clock.advance(10)  # the next heartbeat brings it to the store
+    progress = (await timed.jobs.get(job.id)).progress
+    assert progress is not None
     assert (progress.done, progress.total, progress.message) == (1, 2, "half")
-    await app.jobs.cancel(job.id)
-    ended = await done(app, job)
+    await timed.jobs.cancel(job.id)
+    ended = await done(timed, job)
     assert ended.status is Status.COMPLETED  # it ended by itself within the grace
     assert "cancelled" in report.result(ended)
 
 
-async def test_heartbeats_of_a_process_put_off_its_time_out(app: Drumbeat) -> None:
-    beat = app.task(process=True, heartbeat=3, retry=Retry.never())(handlers.beat)
-    add = app.task(process=True)(handlers.add)
-    await done(app, await add.submit(1, 1))  # the child has imported what it needs
-    job = await done(app, await beat.submit(35))  # of a tenth of a second each
-    assert (job.status, beat.result(job)) == (Status.COMPLETED, "finished")
+async def test_heartbeats_of_a_process_put_off_its_time_out(
+    timed: Drumbeat, clock: FakeClock, tmp_path: Path
+) -> None:
+    beat = timed.task(process=True, heartbeat=10, retry=Retry.never())(handlers.beat)
+    job = await beat.submit(str(tmp_path), 4)
+    await touched(tmp_path / "started")
+    run = run_of(timed, job)
+    for number in range(3):
+        await clock.advance(8)
+        (tmp_path / f"{number}").touch()
+        await until(lambda: run.deadline == clock.elapsed() + 10)
+    (tmp_path / "3").touch()
+    ended = await done(timed, job)
+    assert (ended.status, beat.result(ended)) == (Status.COMPLETED, "finished")
+
+
+async def test_a_process_that_shows_no_sign_of_life_times_out(
+    timed: Drumbeat, clock: FakeClock, tmp_path: Path
+) -> None:
+    beat = timed.task(process=True, heartbeat=10, retry=Retry.never())(handlers.beat)
+    job = await beat.submit(str(tmp_path), 1)
+    await touched(tmp_path / "started")
+    await clock.advance(9.9)
+    assert (await timed.jobs.get(job.id)).status is Status.RUNNING
+    await clock.advance(0.2)
+    assert (await done(timed, job)).status is Status.FAILED
 
 
 async def test_a_child_outlives_a_signal_to_the_whole_process_group(
-    app: Drumbeat, tmp_path: Path
+    timed: Drumbeat, tmp_path: Path
 ) -> None:
     """Service managers signal all processes of a service: the parent decides when to stop."""
-    report = app.task(process=True, retry=Retry.never())(handlers.report)
-    add = app.task(process=True)(handlers.add)
-    process = add.result(await done(app, await add.submit(1, 1)))["pid"]
+    report = timed.task(process=True, retry=Retry.never())(handlers.report)
+    add = timed.task(process=True)(handlers.add)
+    process = add.result(await done(timed, await add.submit(1, 1)))["pid"]
     told = tmp_path / "told"
     job = await report.submit(str(told))
     await touched(told)
     os.kill(process, signal.SIGTERM)
     os.kill(process, signal.SIGINT)
-    await app.jobs.cancel(job.id)
-    assert (await done(app, job)).status is Status.COMPLETED
+    await timed.jobs.cancel(job.id)
+    assert (await done(timed, job)).status is Status.COMPLETED
 
 
 async def test_stopping_ends_the_children_and_gives_their_jobs_back(

@@ -1,3 +1,4 @@
+# pyright: reportPrivateUsage=false
 """What has to be in time by a real clock: renewals beside a blocked loop, and hand-overs."""
 
 from __future__ import annotations
@@ -5,13 +6,12 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from drumbeat import Drumbeat
+from drumbeat import Drumbeat, Status
 from drumbeat.coordinators.memory import MemoryCoordinator
 from drumbeat.engine.runtime import SystemRuntime
-from drumbeat.model.events import (
-    LeadershipGained,
-)
+from drumbeat.model.events import LeadershipGained, LeadershipLost
 from drumbeat.stores.memory import MemoryStore
+from drumbeat.testing import inside
 
 from .support import PATIENCE, Heard
 
@@ -20,14 +20,14 @@ TRIES = 5
 
 async def test_a_handler_that_blocks_the_event_loop_for_a_while_does_not_cost_the_lease() -> None:
     """In real time: the elector renews in a thread of its own, whatever user code does."""
-    for _ in range(TRIES):
-        if await _is_blocked_for_less_than_a_term():
-            return
-    raise AssertionError("this machine is too busy to block a loop for so short a time")
+    stories = [await _blocked_for_nearly_a_term()]
+    while stories[-1] and len(stories) < TRIES:  # a machine that pauses costs the lease as well
+        stories.append(await _blocked_for_nearly_a_term())
+    assert stories[-1] == [], stories
 
 
-async def _is_blocked_for_less_than_a_term() -> bool:
-    """Block the loop of a leader, which goes on. False: a busy machine blocked it for too long."""
+async def _blocked_for_nearly_a_term() -> list[str]:
+    """Block the loop of a leader; return what says that it does not lead any more."""
     runtime = SystemRuntime()
     ttl = 4.0
     store, coordinator = MemoryStore(runtime.clock), MemoryCoordinator(runtime.clock, "test")
@@ -39,10 +39,8 @@ async def _is_blocked_for_less_than_a_term() -> bool:
     heard = Heard(leader)
 
     @leader.task
-    async def rude() -> float:
-        since = runtime.clock.elapsed()
+    async def rude() -> None:
         threading.Event().wait(0.9 * ttl)  # a lease that this loop had renewed would be over
-        return runtime.clock.elapsed() - since
 
     await leader.start()
     async with asyncio.timeout(PATIENCE):
@@ -50,16 +48,15 @@ async def _is_blocked_for_less_than_a_term() -> bool:
             await runtime.clock.sleep(0.01)
     await apps[1].start()
     job = await rude.submit()
-    blocked_for = rude.result(await leader.jobs.wait(job.id, PATIENCE))
-    if blocked_for < 0.95 * ttl:
-        assert leader.leadership.epoch == 1
-        fence = await store.fence.read("scheduler")
-        assert fence is not None
-        assert (fence.epoch, fence.holder) == (1, leader.id)
-        assert not [event for event in heard.events if "Leadership" in type(event).__name__][1:]
+    assert (await leader.jobs.wait(job.id, PATIENCE)).status is Status.COMPLETED
+    fence = await store.fence.read("scheduler")
+    assert fence is not None
+    lost = [event.reason for event in heard.of(LeadershipLost)]
+    if (leader.leadership.epoch, fence.epoch, fence.holder) != (1, 1, leader.id):
+        lost.append(f"epoch {leader.leadership.epoch}, and {fence.holder} has {fence.epoch}")
     for app in apps:
         await app.stop(0)
-    return blocked_for < 0.95 * ttl
+    return lost
 
 
 async def test_stopping_hands_leadership_over_within_a_second_of_real_time() -> None:
@@ -85,6 +82,13 @@ async def _hand_over() -> float:
         while not first.leadership.is_leader:
             await runtime.clock.sleep(0.01)
     await second.start()
+    node = inside.node(second)
+    assert node is not None
+    elector = node._parts.elector
+    assert elector is not None
+    async with asyncio.timeout(PATIENCE):
+        while not elector.tries:  # before that, it does not stand in the election
+            await runtime.clock.sleep(0.01)
     stopped_at = runtime.clock.elapsed()
     stopping = asyncio.ensure_future(first.stop(0))
     async with asyncio.timeout(PATIENCE):

@@ -11,6 +11,7 @@ import pytest
 
 from drumbeat import Context, Drumbeat, cron, every, wiring
 from drumbeat.engine import ticker
+from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import (
     ClockSkewed,
     LeadershipLost,
@@ -95,6 +96,23 @@ async def test_a_commit_without_an_answer_neither_loses_nor_doubles_a_tick(
         assert len(heard.of(ServiceFailed)) == 5
         assert fired(await ledger(app, "work")) == ran
         assert len(ran) == 5
+
+
+@pytest.mark.parametrize("then", ["hang", "before"])
+async def test_a_leader_that_gives_up_says_what_the_store_has_said(
+    fleet: Fleet, app: Drumbeat, heard: Heard, then: str
+) -> None:
+    @app.scheduled(every(seconds=1))
+    async def work() -> None: ...
+
+    async with fleet.running(app):
+        fault = Fault(fleet.store.schedules, "due")
+        fault.error = Unavailable("its disk is full")
+        fault.before(3).always(then)
+        await fleet.clock.advance(20)
+        assert heard.of(LeadershipLost)[0].reason == "the store cannot be reached: its disk is full"
+        assert "within 0 s" not in " ".join(str(each.error) for each in heard.of(ServiceFailed))
+        fault.heal()
 
 
 @pytest.mark.parametrize("skew", [timedelta(seconds=6), timedelta(seconds=-6), timedelta(days=1)])

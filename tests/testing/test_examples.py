@@ -13,6 +13,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "testing.md"
 EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.timeout(900)
 def test_the_examples_in_the_docs_run(pytester: pytest.Pytester) -> None:
     examples = EXAMPLE.findall(PAGE.read_text(encoding="utf-8"))
     tests = sum(example.count("async def test_") for example in examples)

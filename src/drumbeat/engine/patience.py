@@ -44,4 +44,5 @@ async def within(clock: Clock, seconds: float) -> AsyncGenerator[None]:
         if expired:
             task.uncancel()
     if timed_out:
-        raise TimeoutError(f"no answer within {max(0.0, round(seconds, 2)):g} s")
+        waited = round(seconds, 2)
+        raise TimeoutError(f"no answer within {waited:g} s" if waited > 0 else "no time was left")

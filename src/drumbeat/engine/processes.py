@@ -70,16 +70,19 @@ class Child:
         return message
 
     def end(self) -> int | None:
-        """Kill the child and return its exit code."""
+        """Kill the child and return its exit code; one that was ending anyway keeps its own.
+
+        Our end of the pipe is closed by whoever lets go of it last: a thread may be about to read
+        from it, and must not find another file under its number.
+        """
         self._process.kill()
         self._process.join()
-        self._pipe.close()
         return self._process.exitcode
 
     def died_with(self) -> int | None:
         """The exit code of a child whose pipe has closed."""
         self._process.join(1.0)
-        return self._process.exitcode
+        return self.end()
 
 
 def _serve(pipe: Connection) -> None:
@@ -105,9 +108,7 @@ class Processes:
             try:
                 ending = await self._converse(child, run)
             except (EOFError, OSError):
-                code = child.died_with()
-                child.end()
-                return Raised(f"its process died with exit code {code}")
+                return Raised(f"its process died with exit code {child.died_with()}")
             except BaseException:
                 child.end()
                 raise

@@ -64,6 +64,8 @@ class Ticker(Service):
         self._schedules = schedules
         self._settings = settings
         self._failing_since: float | None = None
+        self._trouble: Exception | None = None
+        """What the store last said of it, in place of an answer."""
         self._failed: dict[str, int] = {}
         """Schedules that could not be planned, and which version of them."""
 
@@ -77,10 +79,12 @@ class Ticker(Service):
             async with within(clock, give_up_at - clock.elapsed()):
                 pause = await self._fire()
         except Exception as error:
+            if self._trouble is None or not isinstance(error, TimeoutError):
+                self._trouble = error
             if clock.elapsed() >= give_up_at:
-                self._term.resign(f"the store cannot be reached: {error}")
+                self._term.resign(f"the store cannot be reached: {self._trouble}")
             raise
-        self._failing_since = None
+        self._failing_since = self._trouble = None
         return pause
 
     async def _fire(self) -> float | None:
