@@ -1,13 +1,43 @@
 """The conformance suites are shipped with the package: let pytest explain their assertions too."""
 
+from __future__ import annotations
+
+from dataclasses import replace
+
 import pytest
 
+from drumbeat.coordinators.postgres import coordinator as on_postgres
 from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.postgres.connecting import Limits
 
 pytest.register_assert_rewrite("drumbeat.testing.conformance")
+
+AGES = 60.0
+"""Seconds that no server takes for an answer, however busy the machine and its disk are."""
 
 
 @pytest.fixture
 def key() -> str:
     """A name that nobody else uses."""
     return f"test/{SystemRuntime().random.getrandbits(64):x}"
+
+
+@pytest.fixture
+def patient_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for calls over HTTP, where no endpoint is away."""
+    monkeypatch.setattr("drumbeat.remote.exchange.PATIENCE", AGES)
+    monkeypatch.setattr("drumbeat.remote.exchange.ATTEMPT", AGES)
+    monkeypatch.setattr("servers.web.PATIENCE", AGES)
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no client give up a server that is only busy: a test that needs a hasty one says so."""
+    patient = Limits(patience=AGES, connecting=AGES)
+    two = replace(patient, connections=2, statement=AGES, lock=AGES)
+    monkeypatch.setattr("drumbeat.postgres.database.Limits", lambda: patient)
+    monkeypatch.setattr(on_postgres, "LIMITS", two)
+    monkeypatch.setattr("drumbeat.stores.sqlite.store.PATIENCE", AGES)
+    monkeypatch.setattr("drumbeat.coordinators.sqlite.coordinator.PATIENCE", AGES)
+    monkeypatch.setattr("drumbeat.redis.client.ANSWER_WITHIN", AGES)
+    monkeypatch.setattr("drumbeat.redis.connection.CONNECT_WITHIN", AGES)

@@ -42,10 +42,13 @@ def tell(address: str, statement: str) -> None:
 
 
 def kill_connections(address: str) -> None:
-    """End every connection to the server but the one that asks for it."""
+    """End every connection to the server but the one that asks for it. Waits until they are over.
+
+    One that is about to end may still take a statement; a pooler would lend it to somebody.
+    """
     tell(
         address,
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        f"SELECT pg_terminate_backend(pid, {SOON * 1000:.0f}) FROM pg_stat_activity "
         "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
     )
 

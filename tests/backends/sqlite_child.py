@@ -12,12 +12,15 @@ from datetime import timedelta
 from pathlib import Path
 
 from drumbeat.coordinators.sqlite import SqliteCoordinator
+from drumbeat.coordinators.sqlite import coordinator as coordinators
 from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.ids import NodeId
 from drumbeat.model.job import Change, JobSpec, Limit, Settlement, Wanted
 from drumbeat.ports.store import Topic
 from drumbeat.stores.sqlite import SqliteStore
+from drumbeat.stores.sqlite import store as stores
 
+TTL = timedelta(seconds=4)
 WANTED = Wanted(("default",), frozenset({"send"}), 7)
 
 
@@ -79,14 +82,19 @@ async def hear(path: Path, _name: str) -> None:
 
 
 async def lead(path: Path, name: str) -> None:
-    """Hold a lease until it is killed."""
-    coordinator = SqliteCoordinator(path, SystemClock())
-    lease = await coordinator.leases.acquire("scheduler", NodeId(name), timedelta(seconds=4))
-    say(lease is not None and lease.token)
+    """Hold a lease until it is killed; say since when, by the clock of all processes."""
+    clock = SystemClock()
+    coordinator = SqliteCoordinator(path, clock)
+    await coordinator.open()
+    since = clock.elapsed()
+    lease = await coordinator.leases.acquire("scheduler", NodeId(name), TTL)
+    say([lease is not None and lease.token, since])
     await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
+    # Whoever has the file may be held up by a busy machine, and is waited for.
+    stores.PATIENCE = coordinators.PATIENCE = 60.0
     mode, path, name = sys.argv[1:]
     asyncio.run(
         {"take": take_all, "churn": churn, "hear": hear, "lead": lead}[mode](Path(path), name)

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from drumbeat.coordinators.sqlite import SqliteCoordinator
+from drumbeat.coordinators.sqlite import coordinator as coordinators
 from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.job import Change, Hold, Inserted, JobSpec, Settlement
 from drumbeat.model.lease import SCHEDULER, Epoch
 from drumbeat.model.plan import Edit
 from drumbeat.stores.sqlite import SqliteStore
+from drumbeat.stores.sqlite import store as stores
 from drumbeat.testing.conformance.builders import after, edited, lease, plan, schedule, wanted
 
 
@@ -45,7 +47,7 @@ class Racer:
         return "closed"
 
     async def acquire(self, name: str) -> object:
-        ttl = timedelta(minutes=1)
+        ttl = timedelta(hours=1)
         granted = await self.coordinator.leases.acquire(name, self.me, ttl)
         return granted and granted.token
 
@@ -95,4 +97,6 @@ def say(word: object) -> None:
 
 
 if __name__ == "__main__":
+    # Whoever has the file may be held up by a busy machine, and is waited for.
+    stores.PATIENCE = coordinators.PATIENCE = 60.0
     asyncio.run(main(sys.argv[1]))

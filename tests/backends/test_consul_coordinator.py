@@ -41,6 +41,7 @@ async def opened(address: str) -> AsyncGenerator[ConsulCoordinator]:
         await coordinator.close()
 
 
+@pytest.mark.usefixtures("patient_exchange")
 class ConsulConformance(CoordinatorConformance):
     @pytest.fixture
     def address(self, cluster: Consul) -> str:
@@ -86,6 +87,7 @@ def started(nodes: int = 1, settings: Mapping[str, object] | None = None) -> Con
         pytest.skip(str(missing))
 
 
+@pytest.mark.usefixtures("patient_exchange")
 async def test_an_unusual_name_is_a_name_like_any_other(consul: Consul) -> None:
     names = ["a/b", "a//b", "..", ".", "a/../b", "a%2Fb", "a b?c=d#e", "/", "\u00fc\N{SNOWMAN}"]
     async with opened(f"{consul.address}/names") as coordinator:
@@ -100,6 +102,7 @@ async def test_an_unusual_name_is_a_name_like_any_other(consul: Consul) -> None:
             assert await coordinator.leases.acquire(name, ANNE, timedelta(seconds=30)) is None
 
 
+@pytest.mark.usefixtures("patient_exchange")
 async def test_a_consul_that_takes_only_long_sessions_gets_ten_seconds() -> None:
     with started(settings={"session_ttl_min": "10s"}) as server:
         async with opened(server.address) as coordinator:
@@ -111,6 +114,7 @@ async def test_a_consul_that_takes_only_long_sessions_gets_ten_seconds() -> None
             assert [session["TTL"] for session in sessions] == ["10000ms", "10000ms"]
 
 
+@pytest.mark.usefixtures("patient_exchange")
 async def test_no_key_and_no_session_stays_behind(consul: Consul) -> None:
     before = sessions_of(consul)
     async with opened(f"{consul.address}/tidy") as coordinator:
@@ -153,15 +157,16 @@ async def made(server: Consul, path: str, document: object) -> dict[str, str]:
                 await RUNTIME.clock.sleep(0.1)
 
 
+@pytest.mark.usefixtures("patient_exchange")
 async def test_a_token_for_our_keys_and_for_sessions_is_enough(guarded: Consul) -> None:
     await made(guarded, "policy", {"Name": "ours", "Rules": RULES})
     token = (await made(guarded, "token", {"Policies": [{"Name": "ours"}]}))["SecretID"]
     place = f"127.0.0.1:{guarded.port}"
     async with opened(f"consul://{token}@{place}/ours") as coordinator:
-        lease = await coordinator.leases.acquire("lock", ANNE, TTL)
+        lease = await coordinator.leases.acquire("lock", ANNE, timedelta(seconds=30))
         assert lease is not None
         assert await coordinator.leases.renew(lease) == lease
-        await coordinator.registry.register(node(), TTL)
+        await coordinator.registry.register(node(), timedelta(seconds=30))
         assert list(await coordinator.registry.nodes()) == [node()]
         entry = await coordinator.configuration.put("key", b"1")
         assert await anext(coordinator.configuration.watch("key")) == entry
@@ -172,6 +177,7 @@ async def test_a_token_for_our_keys_and_for_sessions_is_enough(guarded: Consul) 
     assert token not in str(refused.value)
 
 
+@pytest.mark.usefixtures("patient_exchange")
 async def test_who_shows_no_token_or_a_wrong_one_is_told_so_without_it(guarded: Consul) -> None:
     place = f"127.0.0.1:{guarded.port}"
     for address, sentence in (

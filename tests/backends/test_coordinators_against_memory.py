@@ -50,7 +50,8 @@ from .redis_cases import wait_until_granting
 pytestmark = pytest.mark.timeout(PATIENCE)
 
 HANDLES = 2
-LONG = timedelta(seconds=10)
+LONG = timedelta(hours=1)
+"""So long that nothing ends by itself where time passes by hand, however long an example takes."""
 MOMENT = timedelta(milliseconds=100)
 OVERDUE = timedelta(seconds=20)
 SAFE_SHARE = 0.6
@@ -256,6 +257,7 @@ def test_redis_answers_as_memory_does(redis: Redis) -> None:
     compare(places, counted, 12)
 
 
+@pytest.mark.usefixtures("patient_exchange")
 def test_etcd_answers_as_memory_does(etcd: Etcd) -> None:
     @asynccontextmanager
     async def places() -> AsyncGenerator[Place]:
@@ -268,6 +270,7 @@ def test_etcd_answers_as_memory_does(etcd: Etcd) -> None:
     compare(places, counted, 6)
 
 
+@pytest.mark.usefixtures("patient_exchange")
 def test_consul_answers_as_memory_does(consul: Consul) -> None:
     @asynccontextmanager
     async def places() -> AsyncGenerator[Place]:

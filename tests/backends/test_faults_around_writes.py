@@ -44,6 +44,7 @@ KINDS = (
 )
 LONG_ENOUGH = 0.3
 """Seconds in which a write of the flow has happened, if it changes anything."""
+OURS = "SELECT FROM pg_stat_activity WHERE application_name LIKE 'drumbeat%'"
 CLOCK = SystemClock()
 
 
@@ -132,6 +133,8 @@ async def test_any_connection_to_postgres_may_end_before_or_after_a_write(
             async with opened(PostgresStore(behind, CLOCK, namespace)) as store:
                 empty(postgres.address, namespace)
                 hit = await go_through(store, target, strike)
+            # A write whose connection was cut may still be under way.
+            await until(lambda: ask(postgres.address, OURS) == [])
             check_postgres(postgres.address, namespace)
             assert hit == (target.kind or hit), f"{target} was never struck"
 

@@ -10,8 +10,11 @@ import pytest
 from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
 from drumbeat.postgres import connecting
+from drumbeat.postgres.address import parse_address
+from drumbeat.postgres.client import ServerError
 from drumbeat.postgres.connecting import Limits
 from drumbeat.postgres.database import Database
+from drumbeat.postgres.failures import translated
 from servers import Postgres
 
 from .postgres_namespace import ask, kill_connections, namespace_in, until
@@ -19,7 +22,8 @@ from .postgres_namespace import ask, kill_connections, namespace_in, until
 SOON = 60.0
 
 
-HASTY = Limits(connections=2, patience=2.0, connecting=2.0, statement=1.0, lock=0.3)
+HASTY = Limits(connections=2, patience=SOON, connecting=2.0, statement=1.0, lock=0.3)
+ONE = Limits(connections=1, patience=SOON, connecting=SOON)
 SLEEPING = (
     "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%sleep(30)' AND state = 'active'"
 )
@@ -87,7 +91,7 @@ class TestBadDays:
 
     async def test_all_who_wait_are_told_when_the_server_is_gone(self) -> None:
         with Postgres.start() as server:
-            database = Database(server.address, SystemClock(), limits=Limits(connections=1))
+            database = Database(server.address, SystemClock(), limits=ONE)
             await database.open()
             server.kill()
             answers = await asyncio.gather(
@@ -143,6 +147,13 @@ class TestBadDays:
                 assert await database.fetch_value("SELECT inet_server_port()") == standby.port
                 await woken.wait()
             await database.close()
+
+
+def test_what_the_server_says_in_several_lines_becomes_one() -> None:
+    refused = ServerError("the database system is starting up\nDETAIL:  It replays its log.")
+    refused.sqlstate = "57P03"  # type: ignore[attr-defined]
+    meant = translated(refused, parse_address("postgresql://host/database"))
+    assert str(meant).endswith("(the database system is starting up DETAIL: It replays its log.)")
 
 
 async def answered(database: Database) -> None:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Iterator
 import pytest
 
 from drumbeat.engine.runtime import SystemClock
+from drumbeat.model.errors import Unavailable
 from drumbeat.model.job import JobSpec, Status
 from drumbeat.ports.store import Topic
 from drumbeat.postgres import listener
@@ -243,8 +244,9 @@ class TestTelling:
             await woken.wait()
 
     async def test_what_is_untold_at_the_end_is_told(
-        self, store: PostgresStore, woken: asyncio.Event
+        self, store: PostgresStore, woken: asyncio.Event, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr("drumbeat.postgres.hints.CLOSING", SOON)
         hints = store.database.hints(Topic.JOBS.value)
         hints.end(hints.begin())
         hints.end(None)
@@ -253,8 +255,9 @@ class TestTelling:
             await woken.wait()
 
     async def test_a_hint_that_cannot_be_sent_is_no_error(
-        self, postgres: Postgres, clock: FakeClock, caplog: pytest.LogCaptureFixture
+        self, clock: FakeClock, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
     ) -> None:
+        monkeypatch.setattr("drumbeat.postgres.hints.CLOSING", SOON)
         caplog.set_level("DEBUG", "drumbeat.postgres")
         with Postgres.start() as server:
             database = Database(server.address, SystemClock())
@@ -264,6 +267,21 @@ class TestTelling:
         async with asyncio.timeout(SOON):
             await hints.close()
         assert "a hint was lost" in caplog.text
+
+
+async def hearing(database: Database) -> list[None]:
+    """Subscribe, and return when it was woken for the first time; the list grows with each time."""
+    woken: list[None] = []
+    first = asyncio.Event()
+
+    def wake() -> None:
+        woken.append(None)
+        first.set()
+
+    await database.open()
+    database.subscribe("jobs", wake)
+    await first.wait()
+    return woken
 
 
 async def _notify(database: Database, channel: str) -> None:
@@ -310,13 +328,55 @@ class TestBehindAPooler:
             ]
         assert [task.result() for task in tasks] == [2 * number for number in range(200)]
 
-    async def test_hints_come_by_themselves(self, pooled: Database) -> None:
-        woken = asyncio.Event()
-        pooled.subscribe("jobs", woken.set)
+    async def test_hints_come_by_themselves(self, pgbouncer: Pgbouncer, namespace: str) -> None:
+        clock = FakeClock()
+        database = Database(pgbouncer.address, clock, namespace)
         async with asyncio.timeout(SOON):
-            for _ in range(3):
-                await woken.wait()
-                woken.clear()
+            woken = await hearing(database)
+            before = len(woken)
+            await clock.advance(10)
+        assert len(woken) - before == 10 / 0.25
+        await database.close()
+
+    async def test_they_come_less_and_less_often_while_the_server_is_away(
+        self, postgres: Postgres, namespace: str
+    ) -> None:
+        clock = FakeClock()
+        with Pgbouncer.start(postgres) as bouncer:
+            database = Database(bouncer.address, clock, namespace)
+            async with asyncio.timeout(SOON):
+                woken = await hearing(database)
+                bouncer.kill()
+                with pytest.raises(Unavailable):
+                    await database.fetch("SELECT 1")
+                before = len(woken)
+                await clock.advance(30)
+                assert 6 <= len(woken) - before <= 10, "each wakes those who then ask the server"
+                bouncer.start_again()
+                assert await database.fetch_value("SELECT 1") == 1
+                await clock.advance(listener.LONGEST_PAUSE)
+                before = len(woken)
+                await clock.advance(10)
+                assert len(woken) - before == 10 / 0.25
+            await database.close()
+
+    async def test_they_come_less_often_while_a_pooler_has_no_server(self, namespace: str) -> None:
+        """It still takes connections then, and ends them when something is asked."""
+        clock = FakeClock()
+        with Postgres.start() as server, Pgbouncer.start(server) as bouncer:
+            database = Database(bouncer.address, clock, namespace, Limits(statement=0.5))
+            async with asyncio.timeout(SOON):
+                woken = await hearing(database)
+                server.kill()
+                said = "did not answer in time"
+                while "in time" in said:  # at first it looks for the server, and makes us wait
+                    with pytest.raises(Unavailable) as refused:
+                        await database.fetch("SELECT 1")
+                    said = str(refused.value)
+                before = len(woken)
+                await clock.advance(30)
+            assert 6 <= len(woken) - before <= 10
+            await database.close()
 
     async def test_a_pooler_that_keeps_sessions_keeps_everything(
         self, postgres: Postgres, namespace: str

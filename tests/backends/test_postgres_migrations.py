@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import suppress
 
+import psycopg
 import pytest
 from click.testing import CliRunner, Result
 
@@ -152,6 +154,21 @@ async def test_what_is_printed_can_be_run_by_hand(
     assert await schema.apply() == []
 
 
+async def test_what_is_printed_is_done_as_a_whole_or_not_at_all(
+    database: Database, postgres: Postgres, namespace: str
+) -> None:
+    """Also by a client that goes on after an error, as psql does."""
+    schema = knowing(database, ONE, BROKEN)
+    tell(postgres.address, schema.known()[0].script)
+    script = schema.known()[1].script
+    with psycopg.connect(postgres.address, autocommit=True) as connection:
+        for statement in script.split(";\n"):
+            with suppress(psycopg.Error):
+                connection.execute(statement.encode())
+    assert tables(postgres, namespace) == ["one"]
+    assert await schema.applied() == {1}
+
+
 async def test_a_migration_does_not_wait_for_ever_behind_a_lock(
     database: Database,
 ) -> None:
@@ -167,6 +184,18 @@ async def test_a_migration_does_not_wait_for_ever_behind_a_lock(
         with pytest.raises(Unavailable, match="kept a lock for too long"):
             await knowing(database, ONE, hasty).apply()
     assert versions(await knowing(database, ONE, hasty).apply()) == [2]
+
+
+async def test_a_migration_may_take_long_but_waits_for_locks_only_so_long(
+    database: Database, postgres: Postgres, namespace: str
+) -> None:
+    names = ("lock_timeout", "statement_timeout", "idle_in_transaction_session_timeout")
+    limits = ", ".join(f"current_setting('{name}') AS {name}" for name in names)
+    seen = Migration(
+        1, "seen", f"-- deploy: before\nCREATE TABLE {{schema}}.seen AS SELECT {limits};\n"
+    )
+    await knowing(database, seen).apply()
+    assert ask(postgres.address, f"SELECT * FROM {namespace}.seen") == [("10s", "0", "1min")]
 
 
 async def test_a_pooler_does_not_stand_in_the_way(
@@ -205,6 +234,9 @@ def test_the_command_line_keeps_some_back(
     status = run(postgres.address, namespace, "status")
     assert status.exit_code == 0
     assert [step["applied"] for step in json.loads(status.stdout)] == [True, True, False]
+    assert json.loads(run(postgres.address, namespace, "sql").stdout) == []
+    printed = json.loads(run(postgres.address, namespace, "sql", "--after").stdout)
+    assert [step["version"] for step in printed] == [3]
     after = json.loads(run(postgres.address, namespace, "migrate", "--after").stdout)
     assert after == [{"version": 3, "name": "three"}]
 
@@ -219,3 +251,19 @@ async def test_ours_say_when_they_may_run_and_apply(database: Database) -> None:
     assert set(numbers) - set(await database.migrations.applied()) == {
         migration.version for migration in known if migration.after
     }
+
+
+async def test_dead_rows_of_unfinished_jobs_are_cleared_away_early(
+    database: Database, postgres: Postgres, namespace: str
+) -> None:
+    await database.open()
+    question = (
+        "SELECT option_name || '=' || option_value "
+        "FROM pg_class, pg_options_to_table(reloptions) "
+        f"WHERE oid = '{namespace}.jobs'::regclass"
+    )
+    assert {
+        ("autovacuum_vacuum_scale_factor=0.02",),
+        ("autovacuum_vacuum_threshold=2000",),
+        ("autovacuum_vacuum_cost_delay=0",),
+    } <= {*ask(postgres.address, question)}

@@ -43,6 +43,7 @@ from servers import Postgres
 
 from .postgres_namespace import namespace_in, tell
 
+ONE = Limits(connections=1, patience=60.0, connecting=60.0, statement=60.0)
 JOBS = 1_000_000
 """In the hot table."""
 FINISHED = 300_000
@@ -153,8 +154,7 @@ def filled(postgres: Postgres) -> Any:
 
 @pytest.fixture
 async def store(postgres: Postgres, filled: str) -> AsyncIterator[PostgresStore]:
-    one = Limits(connections=1, statement=60.0)
-    store = PostgresStore(postgres.address, SystemClock(), filled, one)
+    store = PostgresStore(postgres.address, SystemClock(), filled, ONE)
     await store.open()
     if (
         not await store.jobs.counts()
@@ -325,8 +325,7 @@ async def test_plans_that_were_made_on_empty_tables_serve_when_they_have_grown(
     postgres: Postgres,
 ) -> None:
     with namespace_in(postgres.address) as name:
-        one = Limits(connections=1, statement=60.0)
-        store = PostgresStore(postgres.address, SystemClock(), name, one)
+        store = PostgresStore(postgres.address, SystemClock(), name, ONE)
         await store.open()
         plans = await listening(store)
         await work(store, 0)

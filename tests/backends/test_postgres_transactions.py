@@ -19,9 +19,12 @@ from sqlalchemy.pool import NullPool
 
 from drumbeat import Drumbeat, InvalidInput, Job, Status
 from drumbeat.engine.handle import Task
+from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.job import JobFilter
 from drumbeat.model.page import PageRequest
+from drumbeat.ports.store import Topic
+from drumbeat.stores.postgres import PostgresStore
 from servers import Postgres
 
 # These have no types.
@@ -87,6 +90,7 @@ async def over_asyncpg_pool(address: str) -> AsyncGenerator[Any]:
 async def over_psycopg(address: str) -> AsyncGenerator[Any]:
     async with await psycopg.AsyncConnection.connect(address) as connection:
         connection.row_factory = dict_row  # type: ignore[assignment]  # whatever the caller likes
+        connection.cursor_factory = psycopg.AsyncRawCursor
         yield connection
 
 
@@ -107,6 +111,7 @@ async def over_async_connection(address: str) -> AsyncGenerator[Any]:
 @synchronous
 def over_psycopg_sync(address: str) -> Generator[Any]:
     with psycopg.connect(address) as connection:
+        connection.cursor_factory = psycopg.RawCursor
         yield connection
 
 
@@ -220,6 +225,21 @@ async def test_options_hold_within_a_transaction(shop: Shop) -> None:
     assert stored.status is Status.PENDING
 
 
+async def test_the_commit_itself_wakes_workers(shop: Shop) -> None:
+    woken = asyncio.Event()
+    worker = PostgresStore(shop.address, SystemClock(), shop.app.settings.namespace)
+    worker.subscribe(Topic.JOBS, woken.set)
+    async with asyncio.timeout(40):
+        await woken.wait()  # listening has begun
+        woken.clear()
+        async with over_asyncpg(shop.address) as connection:
+            await shop.ship.options(connection=connection).submit(1)
+            await shop.orders()
+            assert not woken.is_set(), "it is not there yet"
+        await woken.wait()
+    await worker.close()
+
+
 async def test_a_worker_runs_the_job_once_it_is_committed(shop: Shop) -> None:
     ran = asyncio.Event()
 
@@ -264,3 +284,17 @@ async def test_a_connection_to_another_database_is_explained(shop: Shop, opened:
     with pytest.raises(ConfigurationError, match="run `drumbeat db migrate`"):
         async with opened(shop.address) as connection:
             await elsewhere.ship.options(connection=connection).submit(1)
+
+
+async def test_a_database_of_another_kind_is_named(shop: Shop) -> None:
+    with (
+        Session(create_engine("sqlite://")) as session,
+        pytest.raises(ConfigurationError, match="leads to sqlite, and the store is a PostgreSQL"),
+    ):
+        shop.ship.options(connection=session).submit_sync(1)
+    with (
+        create_engine("sqlite://").connect() as connection,
+        pytest.raises(ConfigurationError, match="connect to the store's own database"),
+    ):
+        shop.ship.options(connection=connection).submit_sync(1)
+    assert await shop.orders() == []

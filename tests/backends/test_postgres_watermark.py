@@ -103,7 +103,7 @@ async def test_nothing_is_forgotten_below_the_marks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(watermark, "CHEAP", 500)
-    monkeypatch.setattr(watermark, "LARGEST_SHARE", 10_000)  # no whole scan but for need
+    monkeypatch.setattr(watermark, "LARGEST_SHARE", 10**7)  # no whole scan but for need
     seen: list[Attempt] = []
     held: list[Attempt] = []
     with psycopg.connect(postgres.address) as other:
@@ -135,6 +135,7 @@ async def test_a_claim_is_a_small_effort_while_another_transaction_stays_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(watermark, "CHEAP", 1_000)
+    monkeypatch.setattr(watermark, "LARGEST_SHARE", 10**7)  # however long the next claims take
     with psycopg.connect(postgres.address) as other:
         other.execute("SELECT txid_current()")
         await store.jobs.insert([spec()] * 6_000)

@@ -22,10 +22,12 @@ from servers import FaultProxy, Redis, Sentinel
 from .redis_cases import (
     CLOCK,
     PASSWORD,
+    TRIES,
     connected,
     new_namespace,
     pass_time,
     refusal_of,
+    renewed,
     won,
 )
 
@@ -37,8 +39,6 @@ LONG = timedelta(seconds=10)
 SOON = 40.0
 """Seconds that a busy machine may take for what comes by itself."""
 MOMENT = timedelta(milliseconds=50)
-TRIES = 10
-"""How often a busy machine may be too slow for what has to be in time."""
 
 
 @pytest.fixture
@@ -48,9 +48,9 @@ def server(redis: Redis) -> Iterator[Redis]:
         yield server
 
 
-async def until_it_answers(ask: Callable[[], Awaitable[T]]) -> T:
+async def until_it_answers(ask: Callable[[], Awaitable[T]], patience: float = SOON) -> T:
     """Ask again while the server is away. The connection has to recover by itself."""
-    async with asyncio.timeout(SOON):
+    async with asyncio.timeout(patience):
         while True:
             try:
                 return await ask()
@@ -118,8 +118,7 @@ async def test_a_user_with_access_to_our_keys_alone_is_enough(server: Redis) -> 
     server.ask("ACL", "SETUSER", "anna", *rules.split(), "+info", "+time")
     address = f"redis://anna:secret@127.0.0.1:{server.port}"
     async with connected(address, "ours") as coordinator:
-        lease = await won(coordinator)
-        assert await coordinator.leases.renew(lease) == lease
+        await renewed(coordinator)
         await coordinator.configuration.put("key", b"1")
         assert await anext(coordinator.configuration.watch("key")) is not None
     async with connected(address, "theirs") as coordinator:
@@ -151,7 +150,7 @@ async def test_a_replica_is_refused(server: Redis) -> None:
 
 
 async def test_a_primary_that_becomes_a_replica_takes_no_writes(server: Redis) -> None:
-    async with held(server) as (coordinator, lease):
+    async with held(server, LONG) as (coordinator, lease):  # one that ran out is not written to
         server.ask("REPLICAOF", "127.0.0.1", "1")
         with pytest.raises(Unavailable, match="it is a read-only replica; name the primary"):
             await coordinator.leases.renew(lease)
@@ -168,9 +167,10 @@ async def test_a_full_server_says_so_and_recovers(server: Redis) -> None:
 
 
 async def test_a_server_that_forgot_the_scripts_is_taught_again(server: Redis) -> None:
-    async with held(server) as (coordinator, lease):
+    async with connected(server.address, new_namespace()) as coordinator:
+        await renewed(coordinator)
         server.ask("SCRIPT", "FLUSH")
-        assert await coordinator.leases.renew(lease) == lease
+        await renewed(coordinator)
 
 
 async def test_a_term_outlives_a_server_that_is_killed_and_started_again(redis: Redis) -> None:
@@ -373,12 +373,26 @@ async def test_a_promoted_replica_that_missed_a_term_does_not_give_it_to_another
 
 
 async def test_a_term_outlives_a_failover(sentinel: Sentinel) -> None:
-    long = 2 * LONG  # until the Sentinels of a busy machine agree
+    for _ in range(3):
+        if await outlives_a_failover(2 * LONG):
+            return
+    raise AssertionError("the Sentinels of this machine are too slow for a term")
+
+
+async def outlives_a_failover(ttl: timedelta) -> bool:
+    """False: the Sentinels agreed too late. One that stood still for 2 s does nothing for 30 s."""
     with Sentinel.start() as servers:
         async with connected(servers.address, "ours") as coordinator:
             await won(coordinator, "other")  # the servers were just started
-            lease = await until_it_answers(lambda: won(coordinator, ttl=long))
+            lease = await until_it_answers(lambda: won(coordinator, ttl=ttl))
+            since = CLOCK.elapsed()
             servers.primary().wait_for_replicas()
             servers.primary().kill()
-            assert await until_it_answers(lambda: coordinator.leases.renew(lease)) == lease
+            renewed = await until_it_answers(
+                lambda: coordinator.leases.renew(lease), patience=3 * SOON
+            )
+            if renewed is None and CLOCK.elapsed() - since >= ttl.total_seconds() / 2:
+                return False
+            assert renewed == lease
             assert await coordinator.leases.acquire("scheduler", BERT, TTL) is None
+            return True

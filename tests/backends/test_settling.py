@@ -53,6 +53,7 @@ def _base64(key: str) -> str:
     return b64encode(key.encode()).decode()
 
 
+@pytest.mark.usefixtures("patient_exchange")
 async def test_who_knew_the_server_before_waits_for_one_ttl(server: Forgetful) -> None:
     holder, follower = server.connect(), server.connect()
     await holder.open()

@@ -17,9 +17,11 @@ from drumbeat.coordinators.sqlite import SqliteCoordinator
 from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.job import JobSpec, Status
+from drumbeat.model.lease import Lease
 from drumbeat.sqlite.peers import PeerFolder
 from drumbeat.stores.sqlite import SqliteStore
 
+from .sqlite_child import TTL
 from .sqlite_wholeness import check_whole
 
 CHILD = Path(__file__).with_name("sqlite_child.py")
@@ -138,17 +140,23 @@ def test_a_folder_that_is_not_ours_alone_is_not_used(path: Path) -> None:
 
 
 async def test_a_lease_of_a_killed_process_passes_to_those_who_wait(path: Path) -> None:
-    coordinator = SqliteCoordinator(path, SystemClock())
+    clock = SystemClock()
+    coordinator = SqliteCoordinator(path, clock)
     await coordinator.open()
+
+    async def acquire() -> Lease | None:
+        return await coordinator.leases.acquire("scheduler", NodeId("b:2"), timedelta(1))
+
     with child("lead", path) as leader:
-        token = leader.hear()
-        assert await coordinator.leases.acquire("scheduler", NodeId("b:2"), timedelta(1)) is None
+        token, since = leader.hear()
+        lease = await acquire()
+        assert lease is None or clock.elapsed() - since >= TTL.total_seconds()
         leader.kill()
-    lease = None
-    async for _ in coordinator.leases.vacancies("scheduler"):
-        lease = await coordinator.leases.acquire("scheduler", NodeId("b:2"), timedelta(1))
-        if lease is not None:
-            break
+    if lease is None:
+        async for _ in coordinator.leases.vacancies("scheduler"):
+            if (lease := await acquire()) is not None:
+                break
     assert lease is not None
+    assert clock.elapsed() - since >= TTL.total_seconds()
     assert lease.token > token
     await coordinator.close()

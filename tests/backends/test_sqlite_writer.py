@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
+from itertools import count
 from pathlib import Path
 from threading import Event
 
@@ -195,9 +196,12 @@ async def test_the_log_is_brought_in_and_does_not_grow_for_ever(
 ) -> None:
     monkeypatch.setattr("drumbeat.sqlite.checkpointer.ROWS", 50)
     monkeypatch.setattr("drumbeat.sqlite.checkpointer.LONG", 20)
-    for _ in range(100):
-        await store.jobs.insert([JobSpec("send", b"x" * 3_000)] * 20)
-    assert _size(path.with_name("drumbeat.db-wal")) < _size(path)
+    log = path.with_name("drumbeat.db-wal")
+    async with asyncio.timeout(60):
+        for number in count():
+            await store.jobs.insert([JobSpec("send", b"x" * 3_000)] * 20)
+            if number >= 100 and _size(log) < _size(path):
+                break  # if the thread that brings it in was held up, later
 
 
 def _size(path: Path) -> int:

@@ -95,19 +95,29 @@ def migrate(session: Session, *, after: bool) -> None:
 
 
 @command.command()
+@click.option(
+    "--after", is_flag=True, help="Also what may run only after the last older node is gone."
+)
 @click.option("--all", "also_applied", is_flag=True, help="Also what was applied already.")
 @click.pass_obj
-def sql(session: Session, *, also_applied: bool) -> None:
+def sql(session: Session, *, after: bool, also_applied: bool) -> None:
     """Print what `migrate` would run.
+
+    What would break nodes of an older version is left out, unless --after asks for it.
 
     \b
     Example:
-      drumbeat db sql --all > schema.sql
+      drumbeat db sql
+      drumbeat db sql --all --after > schema.sql
     """
 
     async def ask(migrations: Migrations) -> list[Step]:
         applied = () if also_applied else await migrations.applied()
-        return [step for step in migrations.known() if step.version not in applied]
+        return [
+            step
+            for step in migrations.known()
+            if step.version not in applied and (after or not waits(step))
+        ]
 
     steps = _ask(session, ask)
     data = [{"version": step.version, "name": step.name, "sql": step.script} for step in steps]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, cast
 
@@ -49,18 +49,6 @@ class Connection(Protocol):
 
     async def execute(self, query: str, *args: object, timeout: float | None = None) -> str:
         """A statement; without values also a script of many."""
-        ...
-
-    async def copy_records_to_table(
-        self,
-        table_name: str,
-        *,
-        records: Iterable[Sequence[object]],
-        columns: Sequence[str] | None = None,
-        schema_name: str | None = None,
-        timeout: float | None = None,
-    ) -> str:
-        """Many rows into a table, by COPY."""
         ...
 
     def transaction(self) -> AbstractAsyncContextManager[object]:

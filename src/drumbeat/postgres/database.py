@@ -32,7 +32,7 @@ class _Branch:
 
     def __init__(self, connector: Connector, limits: Limits, clock: Clock) -> None:
         self.pool = Pool(connector, limits, clock)
-        self.listener = Listener(connector, clock)
+        self.listener = Listener(connector, clock, self.pool.is_away)
         self.hints: dict[str, Hints] = {}
         self.opening = asyncio.Lock()
 
@@ -134,7 +134,7 @@ class Database:
         return rows[0][0] if rows else None
 
     def borrow(self) -> AbstractAsyncContextManager[Connection]:
-        """A connection for a while: for COPY, and for the rare transaction."""
+        """A connection for a while: for the rare transaction."""
         return self._borrowed()
 
     def lend(self) -> AbstractAsyncContextManager[Connection]:

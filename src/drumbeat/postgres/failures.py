@@ -60,7 +60,7 @@ def translated(
     error: BaseException, address: Address, connection: Connection | None = None
 ) -> DrumbeatError | None:
     """The error for callers, with the reason in words; None: it is a fault of ours."""
-    said = address.scrubbed(str(error)).strip()
+    said = " ".join(address.scrubbed(str(error)).split())  # of several lines, one
     if isinstance(error, ServerError):
         return _of_the_server(sqlstate_of(error), said, address)
     if isinstance(error, BadAddress):

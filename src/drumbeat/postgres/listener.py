@@ -3,7 +3,7 @@
 Notifications are hints. Those that were sent while nobody listened are lost, so whoever subscribes
 is woken once as soon as its channel is heard, and everyone is woken once after a connection was
 lost and another was made. Behind a pooler nobody can listen: everyone is woken every quarter of a
-second.
+second, and less and less often while the server is out of reach: whoever is woken asks it at once.
 """
 
 from __future__ import annotations
@@ -42,11 +42,15 @@ class _Subscriber:
 
 
 class Listener:
-    """The subscriptions of one event loop. The connection is made for the first of them."""
+    """The subscriptions of one event loop. The connection is made for the first of them.
 
-    def __init__(self, connector: Connector, clock: Clock) -> None:
+    `is_away` says whether the server was out of reach when it was last asked something.
+    """
+
+    def __init__(self, connector: Connector, clock: Clock, is_away: Callable[[], bool]) -> None:
         self._connector = connector
         self._clock = clock
+        self._is_away = is_away
         self._subscribers: list[_Subscriber] = []
         self._heard: set[str] = set()
         self._stir = asyncio.Event()
@@ -116,10 +120,12 @@ class Listener:
                 await connection.fetchval("SELECT 1", timeout=ANSWER)
 
     async def _beat(self) -> None:
+        pause = BEAT
         while True:
             for subscriber in tuple(self._subscribers):
                 subscriber.wake()
-            await self._rest(BEAT)
+            await self._rest(pause)
+            pause = min(2 * pause, LONGEST_PAUSE) if self._is_away() else BEAT
 
     def _notified(self, _connection: object, _process: int, channel: str, _payload: str) -> None:
         self._wake(channel)

@@ -39,6 +39,11 @@ class Pool:
         self._waiters: deque[asyncio.Future[Connection | None]] = deque()
         self._mending: set[asyncio.Task[None]] = set()
         self._closed = False
+        self._away = False
+
+    def is_away(self) -> bool:
+        """Whether the server was out of reach when it was last asked something."""
+        return self._away
 
     async def take(self) -> Connection:
         """A connection for one caller, who gives it back."""
@@ -120,6 +125,7 @@ class Pool:
         try:
             connection = await self._connector.connect()
         except Unavailable as error:
+            self._away = True
             self._tell_all(error)
             raise
         except BaseException:
@@ -160,6 +166,7 @@ class Pool:
             )
 
     def _pass_on(self, connection: Connection) -> None:
+        self._away = False
         waiter = self._next_waiter()
         if waiter is None:
             self._idle.append(connection)
@@ -167,6 +174,7 @@ class Pool:
             waiter.set_result(connection)
 
     def _drop(self, connection: Connection) -> None:
+        self._away = True
         self._all.discard(connection)
         self._wake_one()
 

@@ -35,7 +35,7 @@ class Step:
     version: int
     name: str
     script: str
-    """Complete: what it does, and that it was done."""
+    """Complete, as one transaction: what it does, and that it was done."""
     after: bool
     """Whether it waits until the last node of an older version is gone."""
 
@@ -70,9 +70,9 @@ class Schema:
 
     def _step(self, migration: Migration, *, new: bool) -> Step:
         sql = SQL.of(self._names)
-        parts = [sql.make_schema_if_missing, sql.make_table] if new else []
+        parts = ["BEGIN", *([sql.make_schema_if_missing, sql.make_table] if new else [])]
         parts += [self._names.filled(migration.script).strip().removesuffix(";")]
-        script = ";\n\n".join([*parts, _recorded(sql.record, migration)]) + ";\n"
+        script = ";\n\n".join([*parts, _recorded(sql.record, migration), "COMMIT"]) + ";\n"
         return Step(migration.version, migration.name, script, migration.after)
 
     async def _migrate(self, until: Deploy) -> Sequence[Migration]:

@@ -23,7 +23,7 @@ from threading import Event
 from drumbeat.model.errors import ConfigurationError
 
 APPLICATION_ID = int.from_bytes(b"Drum")
-_TRIES = 100
+_TRIES = 250
 _PAUSE = 0.02
 """Seconds between two looks at a file that seems malformed."""
 

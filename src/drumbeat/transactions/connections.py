@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from drumbeat.model.errors import ConfigurationError, InvalidOption
 from drumbeat.model.job import Duplicate, Inserted
 from drumbeat.ports.joining import Insertion
-from drumbeat.transactions.drivers import Asynchronous, Synchronous, driver_of
+from drumbeat.transactions.drivers import Asynchronous, Synchronous, driver_of, kind_of_database
 
 NO_SUCH = frozenset({"3F000", "42883", "42P01"})
 """SQL states for a schema, a function or a table that does not exist."""
@@ -27,7 +27,7 @@ class CallersTransactions:
         try:
             rows = await driver.run(connection, insertion)
         except Exception as error:
-            _explain(error)
+            _explain(error, connection)
             raise
         return insertion.verdicts(rows)
 
@@ -42,7 +42,7 @@ class CallersTransactions:
         try:
             rows = driver.run(connection, insertion)
         except Exception as error:
-            _explain(error)
+            _explain(error, connection)
             raise
         return insertion.verdicts(rows)
 
@@ -62,8 +62,14 @@ def _named(connection: object) -> str:
     return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
 
 
-def _explain(error: Exception) -> None:
+def _explain(error: Exception, connection: object) -> None:
     """Say what is behind an error that only the database would understand."""
+    kind = kind_of_database(connection)
+    if kind not in (None, "postgresql"):
+        raise ConfigurationError(
+            f"the connection leads to {kind}, and the store is a PostgreSQL database: "
+            "connect to the store's own database"
+        ) from error
     cause: object = getattr(error, "orig", None) or error.__cause__ or error
     states = (
         getattr(each, name, None) for each in (error, cause) for name in ("sqlstate", "pgcode")

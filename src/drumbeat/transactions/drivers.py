@@ -32,14 +32,17 @@ async def _asyncpg(connection: Any, insertion: Insertion) -> Rows:
 
 
 async def _psycopg(connection: Any, insertion: Insertion) -> Rows:
-    async with connection.cursor(row_factory=_rows_of("psycopg")) as cursor:
+    # A plain cursor with plain tuples, whatever the caller's connection makes of either.
+    psycopg = sys.modules["psycopg"]
+    async with psycopg.AsyncCursor(connection, row_factory=psycopg.rows.tuple_row) as cursor:
         await cursor.execute(insertion.text, (insertion.value,))
         rows: Rows = await cursor.fetchall()
         return rows
 
 
 def _psycopg_sync(connection: Any, insertion: Insertion) -> Rows:
-    with connection.cursor(row_factory=_rows_of("psycopg")) as cursor:
+    psycopg = sys.modules["psycopg"]
+    with psycopg.Cursor(connection, row_factory=psycopg.rows.tuple_row) as cursor:
         cursor.execute(insertion.text, (insertion.value,))
         rows: Rows = cursor.fetchall()
         return rows
@@ -68,11 +71,6 @@ def _sqlalchemy_call(insertion: Insertion) -> tuple[Any, dict[str, str]]:
     return text(insertion.text % ":jobs"), {"jobs": insertion.value}
 
 
-def _rows_of(driver: str) -> Any:
-    """Plain tuples, whatever the caller's connection makes of rows."""
-    return sys.modules[driver].rows.tuple_row
-
-
 DRIVERS: dict[tuple[str, str], Synchronous | Asynchronous] = {
     ("asyncpg", "Connection"): Asynchronous(_asyncpg),
     ("asyncpg", "PoolConnectionProxy"): Asynchronous(_asyncpg),
@@ -98,3 +96,12 @@ def driver_of(connection: object) -> Synchronous | Asynchronous | None:
         if found is not None:
             return found
     return None
+
+
+def kind_of_database(connection: Any) -> str | None:
+    """Which database a connection of SQLAlchemy or Django leads to; None: it does not say."""
+    if getattr(connection, "vendor", None):  # Django
+        return str(connection.vendor)
+    bound = connection.get_bind() if hasattr(connection, "get_bind") else connection
+    dialect = getattr(bound, "dialect", None)
+    return None if dialect is None else str(dialect.name)
