@@ -1,6 +1,9 @@
 """The simulator bites: bugs of other schedulers, planted here, are found and called by name."""
 
 import json
+import re
+import subprocess
+import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -24,6 +27,7 @@ def test_there_are_enough_of_them() -> None:
 def test_a_planted_bug_is_found_and_named(file: Path) -> None:
     bug = runs.load(file)
     assert bug.__doc__
+    assert bug.FOUND_AT < WITHIN
     planted: AbstractContextManager[None] = bug.planted()
     broken: list[Violation] = []
     with planted:
@@ -49,7 +53,18 @@ def test_a_seed_that_finds_something_says_how_to_see_it_again() -> None:
     arguments = ["--seeds", "1", "--first", first, "--workers", "1", "--plant", str(file)]
     told = CliRunner().invoke(main, arguments)
     assert told.exit_code == 1
-    assert f"python -m drumbeat.testing.simulation --seed {first} -v --plant {file}" in told.output
+    again = f"--seed {first} -v --plant {file}"
+    assert f"python -m drumbeat.testing.simulation {again}" in told.output
+    assert re.search(rf"violations  \d+ in \d+ seeds?\n(.*\n)*seed {first}: S2 broken", told.output)
+    replayed = run_main(*again.split())
+    assert replayed.returncode == 1
+    assert "S2 broken at" in replayed.stdout
+
+
+def run_main(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own: it plants its bug for good."""
+    command = [sys.executable, "-m", "drumbeat.testing.simulation", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_a_hunt_says_how_many_seeds_each_bug_took(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import re
 import subprocess
 import sys
 import weakref
@@ -52,7 +53,7 @@ def test_the_same_seed_is_the_same_world_step_by_step() -> None:
     assert len(set(one.split())) == len(SOME)
 
 
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(2400)
 def test_no_promise_is_broken_in_hundreds_of_worlds() -> None:
     found = run("-m", "drumbeat.testing.simulation", "--seeds", str(SEEDS), "-o", "json")
     told: dict[str, Any] = json.loads(found)
@@ -77,6 +78,8 @@ def test_the_story_of_a_seed_can_be_read() -> None:
     assert "leads as epoch 1" in told.output
     assert "healed: everything works from here on" in told.output
     assert "nothing broken" in told.output
+    assert re.search(r"store\.insert: job \d+ created", told.output)
+    assert not re.search(r"\.\w+: (list|tuple)\b", told.output), "what became of it is told"
 
 
 def test_known_seeds_are_run_first() -> None:
@@ -96,6 +99,13 @@ def test_seeds_that_find_something_are_kept_in_a_file(tmp_path: Path) -> None:
     report.keep(kept, runs.Result(seeds=5, violations={9: broken, 4: broken[1:]}))
     report.keep(kept, runs.Result(seeds=5, violations={12: broken}))
     assert [line.split()[0] for line in kept.read_text().splitlines()] == ["4", "9", "12"]
+
+
+def test_progress_in_a_log_is_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = report.Progress(3)
+    for seeds in (1, 2, 3):
+        progress.tell(runs.Result(seeds=seeds))
+    assert capsys.readouterr().err == "3/3 seeds, 0 min 00 s left\n"
 
 
 def test_a_world_leaves_nothing_behind() -> None:

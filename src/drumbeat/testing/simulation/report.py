@@ -7,9 +7,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from drumbeat.model.wording import counted
 from drumbeat.testing.simulation.chance import stopwatch
 from drumbeat.testing.simulation.hunting import Hunt
 from drumbeat.testing.simulation.runs import Result
+from drumbeat.testing.simulation.sometimes import STATES
 
 REPLAY = "python -m drumbeat.testing.simulation --seed {seed} -v"
 SHOWN = 5
@@ -18,12 +20,15 @@ KEPT = 20
 
 
 class Progress:
-    """One line that says how far a run has come, and when it will be over."""
+    """One line that says how far a run has come, and when it will be over; in a log, a few."""
 
     def __init__(self, seeds: int) -> None:
         self._seeds = seeds
         self._started = stopwatch()
         self._told = 0.0
+        on_terminal = sys.stderr.isatty()
+        self._every = 1.0 if on_terminal else 30.0
+        self._form = "\r{:<70}" if on_terminal else "{}\n"
 
     @property
     def seconds(self) -> float:
@@ -31,15 +36,15 @@ class Progress:
         return stopwatch() - self._started
 
     def tell(self, total: Result) -> None:
-        """At most once a second, unless it is over."""
+        """Every now and then, and when it is over."""
         seconds = self.seconds
-        if seconds - self._told < 1.0 and total.seeds < self._seeds:
+        if seconds - self._told < self._every and total.seeds < self._seeds:
             return
         self._told = seconds
         left = seconds / total.seeds * (self._seeds - total.seeds) if total.seeds else 0.0
         failed = f", {len(total.violations)} with violations" if total.violations else ""
         line = f"{total.seeds:,}/{self._seeds:,} seeds{failed}, {_span(left)} left"
-        sys.stderr.write(f"\r{line:<70}")
+        sys.stderr.write(self._form.format(line))
         sys.stderr.flush()
 
 
@@ -60,12 +65,14 @@ def text(total: Result, plant: Path | None = None) -> str:
         f"virtual     {hours:.1f} hours, {total.steps:,} steps, {total.messages:,} messages",
         f"checks      {total.checks:,} while it happened, and the rest at the end of each world",
         f"faults      {faults}",
-        f"rare states {len(total.states)} reached",
+        f"rare states {len(total.states)} of {len(STATES)} reached",
         *(f"            never: {state}" for state in total.unreached),
-        f"violations  {sum(map(len, total.violations.values()))}",
+        f"violations  {_violations(total)}",
     ]
     for seed, broken in sorted(total.violations.items())[:SHOWN]:
         lines += [f"seed {seed}: {broken[0]}", f"  {replay(seed, plant)}"]
+    if len(total.violations) > SHOWN:
+        lines.append(f"and {len(total.violations) - SHOWN} more seeds")
     return "\n".join(lines)
 
 
@@ -139,6 +146,11 @@ def replay(seed: int, plant: Path | None) -> str:
     """The command that shows it again."""
     command = REPLAY.format(seed=seed)
     return f"{command} --plant {plant}" if plant else command
+
+
+def _violations(total: Result) -> str:
+    found = sum(map(len, total.violations.values()))
+    return f"{found} in {counted(len(total.violations), 'seed')}" if found else "0"
 
 
 def _span(seconds: float) -> str:

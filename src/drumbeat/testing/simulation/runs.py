@@ -6,7 +6,7 @@ import importlib.util
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,8 +26,11 @@ from drumbeat.testing.simulation.world import World
 
 REGRESSIONS = Path(__file__).with_name("regressions.txt")
 CHUNK = 5
-TASKS_PER_PROCESS = 40
-"""Chunks after which a process is replaced by a new one, so that nothing can pile up overnight."""
+SHIFT = 40
+"""Chunks of a process after which all of them are replaced, so that nothing piles up overnight.
+
+Python's pool can replace its processes by itself, but may stand still for ever when it does.
+"""
 _planted = ExitStack()
 
 
@@ -110,25 +113,19 @@ def run_all(
     """The results of the seeds, some at a time, as they come in."""
     processes = processes or os.cpu_count() or 1
     chunks = (seeds[start : start + CHUNK] for start in range(0, len(seeds), CHUNK))
-    pool = pool_of(processes, bug)
-    try:
-        under_way = {pool.submit(run_some, chunk) for chunk in islice(chunks, 2 * processes)}
-        while under_way:
-            done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-            under_way |= {pool.submit(run_some, chunk) for chunk in islice(chunks, len(done))}
-            for each in done:
-                yield each.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
+    while shift := list(islice(chunks, SHIFT * processes)):
+        pool = pool_of(processes, bug)
+        try:
+            for done in as_completed([pool.submit(run_some, chunk) for chunk in shift]):
+                yield done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def pool_of(processes: int, bug: Path | None = None) -> ProcessPoolExecutor:
     """Processes of our own, which end with us."""
     return ProcessPoolExecutor(
-        processes,
-        mp_context=get_context("spawn"),
-        initializer=partial(_prepare, bug),
-        max_tasks_per_child=TASKS_PER_PROCESS,
+        processes, mp_context=get_context("spawn"), initializer=partial(_prepare, bug)
     )
 
 

@@ -6,9 +6,17 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import cast
 
-from drumbeat.model.job import Settlement, Taken
+from drumbeat.model.job import (
+    Cancelled,
+    CancelRequested,
+    Duplicate,
+    Inserted,
+    Settlement,
+    Taken,
+    TooLate,
+)
 from drumbeat.model.lease import Epoch, Lease, Outranked
-from drumbeat.model.plan import Edit, Plan
+from drumbeat.model.plan import AlreadyFired, Backfilled, Edit, Plan
 from drumbeat.testing.simulation.history import Applied, History
 
 ROUTINE = frozenset({"beat", "due", "promote", "lost", "held", "unknown_tasks", "renew", "get"})
@@ -71,8 +79,31 @@ def _summary(said: Applied) -> str:
         case "settle" | "reap":
             asked = cast("Sequence[Settlement]", said.arguments[0])
             return f"{_holds(asked)} {_kinds(said.answer)}"
+        case "insert" | "cancel" | "backfill":
+            return ", ".join(map(_verdict, cast("Sequence[object]", said.answer))) or "nothing"
         case _:
             return _plain(said.answer)
+
+
+def _verdict(verdict: object) -> str:
+    """What became of one of several things that were asked for."""
+    match verdict:
+        case Inserted():
+            return f"job {verdict.job.id} created"
+        case Duplicate():
+            return f"job {verdict.job.id} stands for it"
+        case Cancelled():
+            return f"job {verdict.job_id} cancelled"
+        case CancelRequested():
+            return f"job {verdict.job_id} is told to end"
+        case TooLate():
+            return f"job {verdict.job_id} is {verdict.status or 'unknown'}"
+        case Backfilled():
+            return f"{verdict.tick_at:%H:%M:%S} fires as job {verdict.job_id}"
+        case AlreadyFired():
+            return f"{verdict.tick_at:%H:%M:%S} had fired"
+        case _:
+            return type(verdict).__name__
 
 
 def _commit(said: Applied) -> str:
