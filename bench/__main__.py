@@ -58,11 +58,22 @@ def main() -> int:
 
 
 def _parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(NAMES)}")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench",
+        description="Run benchmarks. Figures are printed as they come; with -o json one object "
+        "goes to standard output at the end, and all talk to standard error.",
+    )
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"one of {', '.join(NAMES)}; all but {' and '.join(sorted(LONG))} if none is given",
+    )
     parser.add_argument("--store", choices=STORES, help="all benchmarks of one store")
     parser.add_argument("--quick", action="store_true", help="smaller numbers, rougher figures")
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "-o", "--output", choices=("text", "json"), default="text", help="for people, for programs"
+    )
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(NAMES)
     if unknown:

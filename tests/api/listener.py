@@ -9,13 +9,19 @@ import msgspec
 
 from .caller import House
 
-SOON = 10.0
+SOON = 60.0
 
 
 class Listener:
     """A client of the stream, which reads all at once unless it is told to stall."""
 
-    def __init__(self, ours: House, path: str = "/events", last: str | None = None) -> None:
+    def __init__(
+        self,
+        ours: House,
+        path: str = "/events",
+        last: str | None = None,
+        token: str | None = None,
+    ) -> None:
         self.ours = ours
         self.text = b""
         self.status = 0
@@ -25,6 +31,8 @@ class Listener:
         headers = [(b"host", b"localhost")]
         if last is not None:
             headers.append((b"last-event-id", last.encode()))
+        if token is not None:
+            headers.append((b"authorization", f"Bearer {token}".encode()))
         where, _, query = path.partition("?")
         connection = {
             "type": "http",
@@ -76,7 +84,9 @@ def desk_of(ours: House) -> Any:
     return ours.api._desk  # pyright: ignore[reportPrivateUsage] - its feed
 
 
-async def opened(ours: House, path: str = "/events", last: str | None = None) -> Listener:
-    listener = Listener(ours, path, last)
+async def opened(
+    ours: House, path: str = "/events", last: str | None = None, token: str | None = None
+) -> Listener:
+    listener = Listener(ours, path, last, token)
     await listener.settled()
     return listener

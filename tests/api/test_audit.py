@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from drumbeat.api.accounts import TOO_LONG
 from drumbeat.api.call import Call
 from drumbeat.api.problem import Problem
 from drumbeat.api.route import Route
@@ -93,6 +94,78 @@ async def test_who_is_refused_leaves_no_entry(ours: House) -> None:
     token = await ours.token(Scope.VIEWER)
     assert (await ours.caller(token)("POST", "/things/this")).status == 403
     assert await entries(ours.app.store) == ()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "details"),
+    [
+        (
+            "POST",
+            "/jobs/cancel",
+            {"filter": {"task": "greet", "status": ["queued"]}},
+            {"filter": {"task": "greet", "status": ["queued"]}},
+        ),
+        ("POST", "/jobs/retry", {"filter": {}, "all": True}, {"filter": {}, "all": True}),
+        ("POST", "/tokens", {"name": "x", "scope": "admin"}, {"scope": "admin"}),
+        (
+            "POST",
+            "/schedules/beat/skip",
+            {"tick_at": "2099-01-01T00:00:00Z"},
+            {"tick_at": "2099-01-01T00:00:00Z"},
+        ),
+        (
+            "POST",
+            "/schedules/beat/backfill",
+            {"from": "2020-01-01T00:00:00Z", "to": "2020-01-02T00:00:00Z"},
+            {"from": "2020-01-01T00:00:00Z", "to": "2020-01-02T00:00:00Z"},
+        ),
+        (
+            "PUT",
+            "/schedules/beat",
+            {"task": "greet", "when": "@daily", "args": {"name": "hush"}, "policies": {"cap": 3}},
+            {"task": "greet", "when": "@daily", "policies": {"cap": 3}},
+        ),
+        ("PATCH", "/schedules/beat", {"when": {"type": "x", "y": "z" * 3_000}}, {"when": TOO_LONG}),
+        ("POST", "/schedules/beat/trigger", {"args": {"name": "hush"}}, {}),
+        ("PUT", "/configuration/key", {"value": "hush"}, {}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_what_exactly_was_asked_for_is_kept_without_what_may_be_secret(
+    method: str, path: str, body: Any, details: Any
+) -> None:
+    ours = house(api_token="let me in")
+    await ours.caller("let me in")(method, path, body)
+    (entry,) = await entries(ours.app.store)
+    assert entry.note.details == details
+
+
+async def test_what_is_only_counted_is_not_recorded() -> None:
+    ask = house(api_token="let me in").caller("let me in")
+    counted = await ask("POST", "/jobs/cancel", {"filter": {"task": "greet"}, "dry_run": True})
+    assert counted.status == 202
+    assert (await ask("GET", "/audit")).data == []
+
+
+async def test_a_reason_may_stand_in_a_header() -> None:
+    ask = house(api_token="let me in").caller("let me in")
+    await ask("PUT", "/schedules/beat", {"task": "greet", "when": "@daily"})
+    paused = await ask("POST", "/schedules/beat/pause", x_drumbeat_reason="no disk")
+    assert paused.data["pause_reason"] == "no disk"
+    body = {"reason": "said inside"}
+    paused = await ask("POST", "/queues/mail/pause", body, x_drumbeat_reason="said outside")
+    assert paused.data["paused"]["reason"] == "said inside"
+    log = await ask("GET", "/audit?limit=2")
+    assert [each["reason"] for each in log.data] == ["said inside", "no disk"]
+
+
+async def test_a_token_is_not_made_to_be_over() -> None:
+    ours = house(api_token="let me in")
+    now = ours.clock.now().isoformat()
+    body = {"name": "x", "scope": "viewer", "expires_at": now}
+    refused = await ours.caller("let me in")("POST", "/tokens", body)
+    assert (refused.status, refused.data["field"]) == (422, "expires_at")
+    assert not await ours.app.store.tokens.list()
 
 
 async def test_tokens_are_made_shown_once_and_revoked() -> None:

@@ -30,7 +30,7 @@ NOT_HELD = {"positive_data_acceptance", "ignored_auth"}
 failed attempts answers before the token does. `test_gate` walks all routes without one."""
 KNOWN = {"id": "1", "name": "nightly", "key": "colour"}
 EXAMPLES = 4
-LONGEST = 30.0
+LONGEST = 120.0
 
 schema: Any = schemathesis.openapi.from_dict(document())
 OPERATIONS: list[Any] = [
@@ -95,7 +95,12 @@ def put(operation: Any, mode: GenerationMode, address: str) -> int:
         max_examples=EXAMPLES,
         deadline=None,
         database=None,
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+        suppress_health_check=[
+            HealthCheck.too_slow,
+            HealthCheck.filter_too_much,
+            HealthCheck.data_too_large,
+            HealthCheck.large_base_example,
+        ],
     )
     @given(case=operation.as_strategy(generation_mode=mode), real=some.booleans())
     def ask(case: Any, real: bool) -> None:
@@ -152,3 +157,28 @@ def test_every_parameter_and_field_is_described_or_speaks_for_itself() -> None:
         {"session": ["submitter"]},
     ]
     assert paths["/livez"]["get"]["security"] == []
+
+
+def headers_of(method: str, path: str) -> set[str]:
+    """The headers of a request that the document tells of."""
+    told = document()["paths"][path][method.lower()].get("parameters", ())
+    return {each["name"] for each in told if each["in"] == "header"}
+
+
+def test_headers_that_are_heeded_are_told() -> None:
+    from drumbeat.api.table import TABLE
+
+    assert headers_of("GET", "/events") == {"Last-Event-ID"}
+    assert headers_of("PUT", "/configuration/{key}") >= {"If-Match", "If-None-Match"}
+    for route in TABLE:
+        says_why = "X-Drumbeat-Reason" in headers_of(route.method, route.path)
+        assert says_why is (route.change is not None), route.path
+
+
+def test_headers_of_answers_are_told() -> None:
+    paths = document()["paths"]
+    made = paths["/jobs"]["post"]["responses"]
+    assert set(made["201"]["headers"]) == set(made["200"]["headers"]) == {"Location"}
+    assert set(made["503"]["headers"]) == {"Retry-After"}
+    assert set(paths["/jobs"]["get"]["responses"]["200"]["headers"]) == {"Link"}
+    assert "headers" not in paths["/tasks"]["get"]["responses"]["200"]  # it has no pages

@@ -8,8 +8,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from drumbeat.api.feed import KEPT, MOST_STREAMS, MOST_WAITING
+from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import NodeStopped
 from drumbeat.model.job import JobSpec
+from drumbeat.model.token import Scope
 from drumbeat.testing import drain, inside
 from drumbeat.wire.event import EventKind
 
@@ -161,6 +163,31 @@ async def test_streams_end_at_once_when_the_node_stops(ours: House) -> None:
     inside.plant(ours.app).bus.emit(NodeStopped(ours.app.id))
     await listener.ended()
     assert watchers() == 0
+
+
+async def test_a_stream_ends_with_the_token_that_opened_it(ours: House) -> None:
+    token = await ours.token(Scope.VIEWER, "gone soon")
+    kept = await opened(ours, token=await ours.token(Scope.VIEWER, "kept"))
+    listener = await opened(ours, token=token)
+    await listener.settled("1m")
+    assert not listener.answering.done()
+    await ours.app.store.tokens.revoke("gone soon")
+    await listener.settled("10s")
+    await listener.ended()
+    assert not kept.answering.done()
+
+
+async def test_a_stream_outlives_a_store_that_is_away(
+    ours: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listener = await opened(ours, token=await ours.token(Scope.VIEWER))
+
+    async def away(*_: object) -> None:
+        raise Unavailable("the store is away")
+
+    monkeypatch.setattr(ours.app.store.tokens, "find", away)
+    await listener.settled("1m")
+    assert not listener.answering.done()
 
 
 async def test_a_head_of_the_stream_ends(ours: House) -> None:

@@ -24,7 +24,7 @@ from .caller import House, house
 from .listener import desk_of, opened
 
 HOURLY = every(hours=1)
-LONGEST = 30.0
+LONGEST = 120.0
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -120,6 +121,45 @@ async def test_a_leader_resigns_when_asked() -> None:
         assert answer.status == 200, answer.body
         assert answer.data["before"]["leader"] == led
         assert answer.data["after"]["leader"] not in (None, led)
+
+
+@pytest.mark.parametrize(
+    ("accept", "media_type"),
+    [
+        ("*/*", "application/json"),
+        ("text/html,application/xhtml+xml,*/*;q=0.8", "application/json"),
+        ("application/json, text/plain, */*", "application/json"),  # as libraries for browsers do
+        ("text/plain", "text/plain"),
+        ("text/plain;version=0.0.4;q=1,*/*;q=0.1", "text/plain"),
+        (
+            "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.2",
+            "application/openmetrics-text",
+        ),
+    ],
+)
+async def test_metrics_are_json_unless_somebody_asks_for_text(
+    ask: Caller, accept: str, media_type: str
+) -> None:
+    answer = await ask("GET", "/metrics", accept=accept)
+    assert answer.status == 200
+    assert answer.headers["content-type"].partition(";")[0] == media_type
+
+
+async def test_only_the_leader_knows_how_much_is_left_of_its_lease() -> None:
+    def declare(app: Drumbeat) -> None:
+        del app
+
+    async with Cluster(declare, nodes=2) as cluster:
+        leader = await cluster.wait_for_leader()
+        told: dict[str, Any] = {}
+        for app in cluster.nodes:
+            desk = inside.desk(app)
+            caller = Caller(Api(desk, Gate(desk, local=True), TABLE))
+            told[app.id] = (await caller("GET", "/elections/scheduler")).data
+        for node, election in told.items():
+            assert election["is_leader"] is (node == leader.id)
+            left = election["lease_remaining_seconds"]
+            assert 0 < left <= election["ttl_seconds"] if node == leader.id else left is None
 
 
 async def test_a_shared_value_is_written_compared_and_deleted(ask: Caller) -> None:

@@ -231,6 +231,14 @@ async def test_the_word_of_a_stranger_on_who_they_are_counts_for_nothing() -> No
     assert (await proxy("GET", "/whoami")).status == 401
 
 
+async def test_where_a_proxy_is_trusted_this_machine_is_not() -> None:
+    ours = house(trusted_proxies=("127.0.0.1",))
+    answer = await ours.caller()("GET", "/whoami")  # whom the proxy could not name
+    assert (answer.status, answer.kind) == (401, "token-missing")
+    named = await ours.caller()("GET", "/whoami", x_forwarded_user="anna")
+    assert named.data["scope"] == "viewer"
+
+
 async def test_behind_a_proxy_the_token_says_how_far_and_the_proxy_says_who() -> None:
     ours = house(trusted_proxies=("10.0.0.7",), local=False)
     token = await ours.token(Scope.OPERATOR, "sso")

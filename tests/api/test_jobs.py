@@ -55,6 +55,14 @@ async def test_a_batch_has_one_to_a_thousand_jobs(ask: Caller, count: int) -> No
     assert (answer.status, answer.data["field"]) == (422, "jobs")
 
 
+async def test_a_known_key_is_answered_by_the_job_that_stands_for_it(ask: Caller) -> None:
+    body = {"task": "greet", "dedupe_key": "receipt-42"}
+    first, again = await ask("POST", "/jobs", body), await ask("POST", "/jobs", body)
+    assert (first.status, again.status) == (201, 200)
+    assert first.data == again.data
+    assert first.headers["location"] == again.headers["location"] == "/jobs/1"
+
+
 async def test_secret_arguments_are_shown_to_nobody(ours: House, ask: Caller) -> None:
     body = {"task": "login", "args": {"user": "anna", "password": "hunter2"}}
     created = await ask("POST", "/jobs", body)
@@ -128,6 +136,13 @@ async def test_pages_follow_each_other_by_their_links(ask: Caller) -> None:
         found += [job["id"] for job in page.data]
         path = page.headers.get("link", "").partition(">")[0].removeprefix("<")
     assert found == [5, 3, 1]
+
+
+@pytest.mark.parametrize("path", ["/jobs", "/schedules", "/schedules/x/ticks", "/audit"])
+async def test_a_place_that_no_page_gave_out_is_named(ask: Caller, path: str) -> None:
+    refused = await ask("GET", f"{path}?after=nowhere")
+    assert (refused.status, refused.data["field"]) == (422, "after")
+    assert "Link header" in refused.data["detail"]
 
 
 RETRY = {"strategy": "linear", "max_retries": 2, "base_delay": 5, "max_delay": 60}

@@ -43,6 +43,7 @@ async def test_an_empty_filter_needs_a_word_more(ask: Caller) -> None:
     refused = await ask("POST", "/jobs/cancel", {"filter": {}})
     assert refused.status == 422
     assert "restricts nothing" in refused.data["detail"]
+    assert (refused.data["field"], '"all": true' in refused.data["rule"]) == ("filter", True)
     assert (await ask("POST", "/jobs/cancel", {"filter": {}, "all": True})).status == 202
 
 
@@ -55,6 +56,7 @@ async def test_statuses_that_cannot_be_changed_are_refused(
     answer = await ask("POST", f"/jobs/{verb}", {"filter": {"status": [status]}})
     assert answer.status == 422
     assert "status: only" in answer.data["detail"]
+    assert answer.data["field"] == "filter.status"
 
 
 async def test_an_operation_is_looked_at_listed_and_ended(ours: House, ask: Caller) -> None:
@@ -145,7 +147,7 @@ async def test_the_leader_changes_many_jobs_whatever_else_it_does(
     async with app.running(roles):
         begun = await ask("POST", "/jobs/cancel", {"filter": {"tag": "old"}, "reason": "old"})
         assert begun.status == 202, begun.body
-        operation = await app.operations.wait(begun.data["id"], 20)
+        operation = await app.operations.wait(begun.data["id"], 60)
         shown = (await ask("GET", f"/operations/{operation.id}")).data
         left = await app.jobs.list(JobFilter(statuses=frozenset({Status.QUEUED})))
     assert (shown["status"], shown["done"], shown["total"]) == ("completed", 600, 600)

@@ -129,7 +129,7 @@ async def test_a_task_that_only_others_know_is_scheduled_with_unchecked_argument
         ({"args": {"nome": "Anna"}}, "args"),
         ({"policies": {"cap": 0}}, "policies.cap"),
         ({"policies": {"colour": 1}}, "policies.colour"),
-        ({"queue": "@leader"}, None),
+        ({"queue": "@leader"}, "queue"),
         ({"task": "drumbeat.retry_jobs"}, "task"),
         ({"colour": "red"}, "colour"),
         ({"when": {"type": "daily", "times": ["09:00"]}, "tz": "UTC"}, "tz"),
@@ -165,7 +165,7 @@ async def test_one_tick_is_skipped_and_that_is_taken_back(ask: Caller) -> None:
     coming = (await ask("GET", "/schedules/nightly/preview?n=1")).data
     assert coming["next"] == ["2030-01-02T01:30:00Z"]
     refused = await ask("POST", "/schedules/nightly/skip", {"tick_at": "2030-01-01T01:31:00Z"})
-    assert refused.status == 422
+    assert (refused.status, refused.data["field"]) == (422, "tick_at")
     back = await ask("POST", "/schedules/nightly/unskip", {"tick_at": "2030-01-01T01:30:00Z"})
     assert back.data["skips"] == []
     assert (await ask("POST", "/schedules/nightly/unskip")).status == 409
@@ -184,6 +184,11 @@ async def test_past_ticks_are_backfilled_once_and_a_dry_run_fires_none(
     assert [(each["outcome"], each["job_id"]) for each in fired] == [("fired", 1), ("fired", 2)]
     again = (await ask("POST", path, {**body, "dry_run": False})).data
     assert [each["outcome"] for each in again] == ["had fired before"] * 2
+    refused = await ask("POST", path, {**body, "from": "2030-01-03T00:00:00Z"})
+    assert (refused.status, refused.data["field"]) == (422, "from")
+    assert refused.data["rule"] == "not after to, 2030-01-02T12:00:00+00:00"
+    refused = await ask("POST", path, {**body, "to": "2031-01-01T00:00:00Z"})
+    assert (refused.status, refused.data["field"]) == (422, "to")
 
 
 async def test_a_preview_tells_what_the_clock_does_to_a_tick(ours: House, ask: Caller) -> None:
@@ -242,3 +247,38 @@ async def test_schedules_are_listed_by_name_and_prefix(ask: Caller) -> None:
     assert [each["name"] for each in first.data] == ["a-1"]
     path = first.headers["link"].partition(">")[0].removeprefix("<")
     assert [each["name"] for each in (await ask("GET", path)).data] == ["a-2"]
+
+
+async def test_secret_arguments_are_shown_to_nobody_and_not_given_back(ours: House) -> None:
+    @ours.app.task(secret=("password",))
+    async def log_in(user: str, password: str) -> None: ...
+
+    ask = ours.caller()
+    args = {"user": "anna", "password": "hunter2"}
+    body = {"task": "log_in", "when": "30 2 * * *", "args": args}
+    path = "/schedules/nightly"
+    answers = [
+        await ask("PUT", path, body),
+        await ask("GET", path),
+        await ask("GET", "/schedules"),
+        await ask("POST", f"{path}/trigger"),
+        await ask("POST", f"{path}/trigger", {"args": args}),
+        await ask("GET", f"{path}/explain"),
+        await ask("GET", "/audit"),
+    ]
+    assert all(answer.status < 300 for answer in answers)
+    assert not any(b"hunter2" in answer.body for answer in answers)
+    shown = answers[1].data["arguments"]
+    assert shown == {"user": "anna", "password": "[redacted]"}
+    for method, where, given in (
+        ("PUT", path, {**body, "args": shown}),
+        ("PATCH", path, {"args": shown}),
+        ("POST", f"{path}/trigger", {"args": shown}),
+        ("POST", "/jobs", {"task": "log_in", "args": shown}),
+        ("POST", "/jobs/batch", {"jobs": [{"task": "log_in", "args": shown}]}),
+    ):
+        refused = await ask(method, where, given)
+        assert (refused.status, refused.data["field"].endswith("args")) == (422, True)
+        assert "password of task 'log_in' is secret" in refused.data["detail"]
+    stored = await ours.app.schedules.get("nightly")
+    assert stored.schedule.job.arguments == b'{"user":"anna","password":"hunter2"}'

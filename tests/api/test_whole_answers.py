@@ -25,7 +25,7 @@ TWICE = (
 
 @asynccontextmanager
 async def served(app: Any) -> AsyncGenerator[str]:
-    server = Server(app, "127.0.0.1:0", bounds=Bounds(body_seconds=5, idle_seconds=5))
+    server = Server(app, "127.0.0.1:0", bounds=Bounds(60, body_seconds=60))
     await server.start()
     try:
         yield server.address

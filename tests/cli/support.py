@@ -74,7 +74,7 @@ class Terminal:
 
         self.do(ticked())
 
-    def start_a_node(self) -> None:
+    def start_a_node(self, busy: int = 0) -> None:
         """Let a node show a sign of life and lead, as one that runs elsewhere would."""
 
         async def started() -> None:
@@ -84,6 +84,7 @@ class Terminal:
                 version="1",
                 started_at=self.clock.now(),
                 slots=100,
+                busy=busy,
                 queues=("default",),
             )
             await self.app.store.nodes.beat(Beat(node, lifetime=20))

@@ -69,3 +69,43 @@ def test_changes_of_many_jobs_are_in_the_log_and_counting_them_is_not(terminal: 
         ("jobs.cancel", "no need", "done"),
         ("jobs.retry", "", "done"),
     ]
+    assert {str(each["details"]) for each in log} == {"{'filter': {'task': 'greet'}}"}
+
+
+WHY = ("--reason", "because")
+
+
+def test_every_change_of_a_terminal_can_say_why(terminal: Terminal) -> None:
+    terminal("schedule", "create", "beat", "--task", "greet", "--every", "1m", *WHY)
+    job = terminal("schedule", "trigger", "beat", "-o", "json", *WHY).data["id"]
+    terminal("token", "create", "ci", *WHY)
+    for change in (
+        ("schedule", "pause", "beat"),
+        ("schedule", "resume", "beat"),
+        ("schedule", "skip", "beat"),
+        ("schedule", "skip", "beat", "--undo"),
+        ("schedule", "backfill", "beat", "--from", "-1m"),
+        ("schedule", "delete", "beat"),
+        ("job", "cancel", str(job)),
+        ("job", "retry", str(job)),
+        ("job", "retry", "--task", "greet", "--no-wait"),
+        ("queue", "pause", "mail"),
+        ("queue", "resume", "mail"),
+        ("token", "revoke", "ci"),
+    ):
+        answer = terminal(*change, *WHY)
+        assert answer.code == 0, answer.err
+    log = terminal("audit", "-o", "json").data
+    assert len(log) == 15
+    assert {each["reason"] for each in log} == {"because"}
+
+
+def test_a_reason_may_be_in_any_language_and_of_several_lines(terminal: Terminal) -> None:
+    terminal("token", "create", "ci", "--reason", "Größe  prüfen\nzuerst")
+    (entry,) = terminal("audit", "-o", "json").data
+    assert entry["reason"].split() == ["Größe", "prüfen", "zuerst"]
+
+
+def test_what_was_asked_for_is_shown(terminal: Terminal) -> None:
+    terminal("token", "create", "ci", "--scope", "submitter")
+    assert "scope=submitter" in terminal("audit").out

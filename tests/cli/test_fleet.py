@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
+
 from drumbeat import Drumbeat, every
 from drumbeat.engine.resignation import request_for
 from drumbeat.model.ids import NodeId
@@ -114,10 +116,21 @@ def test_a_doctor_names_what_is_wrong_and_exits_with_1(terminal: Terminal) -> No
         "✗  nodes         0 alive",
         "✗  queued jobs   1 queued for over 5m: 1",
         "✗  schedules     1 overdue: beat",
-        "✗  tasks         unknown to this app: elsewhere",
+        "✗  tasks         unknown here: elsewhere",
         "✓  python",
     ):
         assert words in answer.out
+
+
+def test_a_doctor_finds_what_is_stuck_behind_a_long_queue(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("drumbeat.cli.checks.LOOKED_AT", 3)
+    terminal("job", "submit", "greet")
+    terminal.do(terminal.clock.advance("1h"))
+    for _ in range(4):
+        terminal("job", "submit", "greet")
+    assert "✗  queued jobs   1 queued for over 5m: 1" in terminal("doctor").out
 
 
 def declare(app: Drumbeat) -> None:

@@ -175,10 +175,12 @@ def test_a_file_of_somebody_else_is_refused_with_one_sentence(folder: Path, ask:
 def test_development_runs_sample_tasks_and_restarts_when_code_changes(
     folder: Path, start: Start
 ) -> None:
-    development = start("dev", "shop:app")
+    development = start("dev", "shop:app", "--http-addr", "127.0.0.1:0")
     development.says("Became the leader")
     assert (folder / "drumbeat.db").exists()
-    (folder / "shop.py").write_text(APP + "\n# changed\n", encoding="utf-8")
+    new = folder / "shop.new"  # it takes the place of the other at once, as an editor does it
+    new.write_text(APP + "\n# changed\n", encoding="utf-8")
+    new.replace(folder / "shop.py")
     development.says("shop.py changed; restarting.")
     development.says("Stopped")
     development.says("Became the leader")

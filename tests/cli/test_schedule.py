@@ -121,6 +121,7 @@ def test_a_name_that_is_taken_is_a_conflict_unless_it_is_replaced(beating: Termi
     again = ("schedule", "create", "beat", "--task", "greet", "--every", "5m")
     assert beating(*again).code == 4
     assert beating(*again, "--replace", "-o", "json").data["version"] == 2
+    assert "schedule beat was replaced" in beating(*again, "--replace").out
 
 
 def test_a_task_that_is_known_has_its_arguments_checked(terminal: Terminal) -> None:
@@ -247,6 +248,25 @@ def test_an_explanation_says_that_a_job_failed_and_why(terminal: Terminal) -> No
     assert "; the job failed: ValueError: no such customer" in answer.out
 
 
+def test_an_explanation_says_what_a_job_waits_for(beating: Terminal) -> None:
+    def explained() -> str:
+        return beating("schedule", "explain", "beat", columns=300).out
+
+    beating.tick("1m")
+    beating.start_a_node()
+    beating.do(beating.clock.advance("10s"))
+    assert "It has waited" not in explained()
+    beating.start_a_node(busy=100)
+    beating.do(beating.clock.advance("10s"))
+    assert "It has waited for 20s: every worker of its queue is busy." in explained()
+    beating.start_a_node()
+    told = "It has waited for 20s, though workers of its queue have room: it may be that none of "
+    assert f"{told}them knows the task 'greet', or that a limit holds it up." in explained()
+    beating("queue", "pause", "default", "--reason", "too much")
+    assert "The queue 'default' is paused (too much), so its jobs wait." in explained()
+    assert "It has waited" not in explained()
+
+
 def test_an_overdue_tick_is_said_to_be_overdue(beating: Terminal) -> None:
     beating.do(beating.clock.advance("1h"))
     assert "is overdue by 59m" in beating("schedule", "explain", "beat").out
@@ -260,3 +280,15 @@ def test_a_table_fits_the_terminal_and_never_cuts_the_name(beating: Terminal, co
     lines = beating("schedule", "list", columns=columns).out.splitlines()
     assert all(len(line) <= columns for line in lines)
     assert any(line.startswith(name) for line in lines)
+
+
+def test_a_preview_notes_what_the_clock_does_to_a_tick(terminal: Terminal) -> None:
+    zone = ("--tz", "Europe/Paris")
+    terminal("schedule", "create", "gap", "--task", "greet", "--cron", "30 2 31 3 *", *zone)
+    told = "02:30 does not exist: runs at 03:00 instead"
+    assert told in terminal("schedule", "preview", "gap", "--count", "1").out
+    data = terminal("schedule", "preview", "gap", "-o", "json").data
+    assert (data["tz"], data["next"][0]) == ("Europe/Paris", "2030-03-31T01:00:00Z")
+    assert data["ticks"][0]["local"] == "2030-03-31T03:00:00+02:00"
+    assert told in data["ticks"][0]["note"]
+    assert "note" not in terminal("schedule", "preview", "nightly", "--count", "1").out

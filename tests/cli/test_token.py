@@ -68,3 +68,9 @@ def test_a_name_that_is_a_number_is_refused(terminal: Terminal) -> None:
 
 def test_a_store_without_tokens_says_so(terminal: Terminal) -> None:
     assert terminal("token", "list").out == "There are no tokens.\n"
+
+
+def test_a_token_that_would_be_over_at_once_is_not_made(terminal: Terminal) -> None:
+    answer = terminal("token", "create", "ci", "--expires-in", "0s")
+    assert (answer.code, answer.err) == (2, "Error: --expires-in must be longer than zero\n")
+    assert terminal("token", "list", "-o", "json").data == []

@@ -19,6 +19,7 @@ class Relay:
         self.loses = 0
         """How many connections, from the next one on, end when the first answer would come."""
         self._writers: set[asyncio.StreamWriter] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
 
     @property
@@ -34,7 +35,9 @@ class Relay:
     async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
         self._server.close()
-        self.cut()
+        while self._tasks:  # one may have been about to reach the server
+            self.cut()
+            await asyncio.wait(self._tasks, timeout=1)
         await self._server.wait_closed()
 
     def cut(self) -> None:
@@ -45,6 +48,10 @@ class Relay:
     async def _relay(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         loses, self.loses = self.loses > 0, max(0, self.loses - 1)
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
         their_reader, their_writer = await asyncio.open_connection(self._host, self._port)
         both = {writer, their_writer}
         self._writers |= both

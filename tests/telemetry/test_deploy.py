@@ -123,6 +123,8 @@ def test_the_alerts_that_were_promised_are_there() -> None:
     assert {rule["alert"] for rule in ALERTS} >= {
         "DrumbeatNoLeader",
         "DrumbeatTicksLate",
+        "DrumbeatTicksLost",
+        "DrumbeatSeveralVersions",
         "DrumbeatQueueOld",
         "DrumbeatStoreErrors",
         "DrumbeatClockSkew",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +39,8 @@ class Stream:
     media_type: str
     over: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when it is to end at once, whatever the client has read of it."""
+    allowed: Callable[[], Awaitable[bool]] | None = None
+    """Whether whoever reads it still may; None: nobody is asked again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 from urllib.parse import quote, urlencode
 
@@ -85,7 +86,10 @@ class Api:
         else:
             value = await self._gate.accounted(route, call, route.handle)
         match value:
-            case Answer() | Stream():
+            case Answer():
+                root = connection.get("root_path")
+                return _located(value, root) if root and "location" in value.headers else value
+            case Stream():
                 return value
             case Listed():
                 return _listed(value, path, connection)
@@ -101,6 +105,13 @@ def _path(connection: Connection) -> str:
     path = raw.decode("ascii", "replace") if raw else quote(connection["path"])
     root = connection.get("root_path", "")
     return path.removeprefix(root) if root else path
+
+
+def _located(answer: Answer, root: str) -> Answer:
+    """The answer, whose `Location` is below the place where the API is mounted."""
+    return replace(
+        answer, headers={**answer.headers, "location": root + answer.headers["location"]}
+    )
 
 
 def _listed(listed: Listed, path: str, connection: Connection) -> Answer:

@@ -24,7 +24,7 @@ from drumbeat.api.problem import Problem
 from drumbeat.api.resolver import AnyRoute
 from drumbeat.api.sessions import Sessions, cookie_of
 from drumbeat.engine.patience import within
-from drumbeat.model.errors import ConfigurationError, DrumbeatError
+from drumbeat.model.errors import ConfigurationError, DrumbeatError, Unavailable
 from drumbeat.model.token import Scope
 from drumbeat.rules.tokens import (
     Admission,
@@ -54,6 +54,9 @@ class Gate:
         config, clock = desk.config, desk.runtime.clock
         self._clock = clock
         self._local = local
+        self._trusts_this_machine = local and not config.trusted_proxies
+        """Whether whoever is on it may do everything before the first token is made; what comes
+        from a proxy on it may come from anywhere."""
         self._insecure = config.insecure
         self._read_only = config.read_only
         self._proxies = Proxies(config.trusted_proxies)
@@ -90,7 +93,7 @@ class Gate:
     ) -> Caller:
         """Who asks; a `Problem` if they may not."""
         if route.scope is None:
-            return await self._anybody(connection, headers) if route.tells_more else ANYBODY
+            return await self._anybody(route, connection, headers) if route.tells_more else ANYBODY
         if self._read_only and route.changes:
             raise Problem(
                 403,
@@ -99,7 +102,7 @@ class Gate:
             )
         caller = self._believed(headers)
         if caller is None:
-            caller = await self._known(self._proxies.peer(connection, headers), headers)
+            caller = await self._looked_up(route, connection, headers)
         if route.changes and (caller.session is not None or ORIGINS & headers.keys()):
             peer = self._proxies.peer(connection, headers)
             check_origin(peer, headers, needed=caller.session is not None)
@@ -123,6 +126,18 @@ class Gate:
             return await handle(call)
         return await self._accounts.accounted(route, call, handle)
 
+    async def still_admits(self, call: Call[Any, Any]) -> bool:
+        """Whether whoever asked may still look. While the store is away nobody can tell: yes."""
+        try:
+            caller = self._believed(call.headers)
+            if caller is None:
+                caller = await self._known(self.peer(call.connection, call.headers), call.headers)
+        except Problem as problem:
+            return problem.status not in (401, 403)
+        except DrumbeatError:
+            return True
+        return caller.may(Scope.VIEWER)
+
     def peer(self, connection: MutableMapping[str, Any], headers: Headers) -> Peer:
         """Who is at the other end of a connection."""
         return self._proxies.peer(connection, headers)
@@ -140,12 +155,31 @@ class Gate:
             return verdict
         raise self._refusal(peer, _why(verdict))
 
-    async def _anybody(self, connection: MutableMapping[str, Any], headers: Headers) -> Caller:
-        """Who asks, where it only matters for the details."""
+    async def _looked_up(
+        self, route: AnyRoute, connection: MutableMapping[str, Any], headers: Headers
+    ) -> Caller:
+        """Who asks, as the store has it; while that is away and it is enough, as it had it."""
+        peer = self._proxies.peer(connection, headers)
+        if not route.without_store:
+            return await self._known(peer, headers)
         try:
             async with within(self._clock, OPEN_PATIENCE):
-                return await self._known(self._proxies.peer(connection, headers), headers)
-        except (Problem, DrumbeatError, TimeoutError):
+                return await self._known(peer, headers)
+        except (Unavailable, TimeoutError) as away:
+            caller = self._remembered(peer, headers)
+            if caller is None:
+                raise Unavailable(
+                    "the store does not answer, so nobody can tell who asks"
+                ) from away
+            return caller
+
+    async def _anybody(
+        self, route: AnyRoute, connection: MutableMapping[str, Any], headers: Headers
+    ) -> Caller:
+        """Who asks, where it only matters for the details."""
+        try:
+            return await self._looked_up(route, connection, headers)
+        except (Problem, DrumbeatError):
             return ANYBODY
 
     def _believed(self, headers: Headers) -> Caller | None:
@@ -170,7 +204,7 @@ class Gate:
             return await self._by_cookie(peer, cookie)
         if peer.user is not None:
             return Caller(peer.user, Scope.VIEWER)
-        if self._local and not await self.keys.any_known():
+        if self._trusts_this_machine and not await self.keys.any_known():
             return _on_this_machine(peer, headers)
         raise Problem(
             401,
@@ -178,6 +212,21 @@ class Gate:
             "send a token as `Authorization: Bearer ...`; `drumbeat token create` makes one",
             headers=CHALLENGE,
         )
+
+    def _remembered(self, peer: Peer, headers: Headers) -> Caller | None:
+        """Who was let in before, while nobody can look at the store."""
+        authorization, cookie = headers.get(b"authorization"), cookie_of(headers)
+        if authorization is not None:
+            admitted = self.keys.remembered(digest_of(_bearer(authorization)))
+            if admitted is None or is_session(admitted.token):
+                return None
+            return _named(Caller(admitted.token.name, admitted.scope), peer)
+        if cookie is not None:
+            known = self.sessions.remembered(cookie)
+            return known and _named(Caller(known[0].token.name, known[0].scope, known[1]), peer)
+        if self._trusts_this_machine and self.keys.none_remembered:
+            return _on_this_machine(peer, headers)
+        return None
 
     async def _by_cookie(self, peer: Peer, cookie: str) -> Caller:
         if self.keys.recent(digest_of(cookie)) is None:

@@ -14,6 +14,8 @@ from drumbeat.rules.tokens import Admission, Admitted, digest_of, judged
 
 FRESH = 5.0
 """Seconds for which a token is believed without a look at the store: a revocation takes so long."""
+REMEMBERED = 86_400.0
+"""Seconds for which a token is believed while the store is away, where that is enough."""
 NOTE_EVERY = 30.0
 """Seconds between two notes of which tokens were used."""
 MOST = 1_000
@@ -62,7 +64,24 @@ class Keys:
             self._used.add(verdict.token.id)
             if self._clock.elapsed() - self._noted_at >= NOTE_EVERY:
                 await self.note()
+        else:
+            self.forget(digest)
         return verdict
+
+    def remembered(self, digest: str) -> Admitted | None:
+        """The token of a digest as it was when somebody last looked: for when nobody can."""
+        if self._own is not None and hmac.compare_digest(self._own.token.digest, digest):
+            return self._own
+        known = self._recent.get(digest)
+        if known is None or self._clock.elapsed() - known[1] >= REMEMBERED:
+            return None
+        expires_at = known[0].token.expires_at
+        return known[0] if expires_at is None or expires_at > self._clock.now() else None
+
+    @property
+    def none_remembered(self) -> bool:
+        """Whether there was no token at all when somebody last looked."""
+        return self._own is None and self._any is not None and not self._any[0]
 
     async def any_known(self) -> bool:
         """Whether there is, or ever was, a token: one that is over opens no doors."""

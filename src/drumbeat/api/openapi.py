@@ -36,11 +36,12 @@ SCHEMES: Json = {
         "description": "The session of a browser, from POST /login.",
     },
 }
-LINK: Json = {
-    "Link": {
-        "description": 'Where the next page is, with rel="next". Absent on the last one.',
-        "schema": {"type": "string"},
-    }
+LINK = {"Link": 'Where the next page is, with rel="next". Absent on the last one.'}
+REASON = {"X-Drumbeat-Reason": "Why, for the audit log; a `reason` in the body will do too."}
+OF_REFUSALS: Mapping[int, Mapping[str, str]] = {
+    401: {"WWW-Authenticate": "How to send a token."},
+    429: {"Retry-After": "Seconds after which to try again."},
+    503: {"Retry-After": "Seconds after which to try again."},
 }
 
 
@@ -128,7 +129,11 @@ def _operation(route: AnyRoute, schemas: Schemas) -> Json:
     if route.scope is not None:
         operation["description"] = f"Needs the scope `{route.scope}`."
         operation["security"] = [{"token": [str(route.scope)]}, {"session": [str(route.scope)]}]
-    parameters = [*_path_parameters(route), *_query_parameters(route, schemas)]
+    parameters = [
+        *_path_parameters(route),
+        *_query_parameters(route, schemas),
+        *_header_parameters(route),
+    ]
     if parameters:
         operation["parameters"] = parameters
     if route.body is not None:
@@ -170,6 +175,27 @@ def _query_parameters(route: AnyRoute, schemas: Schemas) -> Iterator[Json]:
         yield parameter | {"schema": _without_null(field)}
 
 
+def _header_parameters(route: AnyRoute) -> Iterator[Json]:
+    heeded = {**route.headers, **(REASON if route.change is not None else {})}
+    for name, meaning in heeded.items():
+        yield {
+            "name": name,
+            "in": "header",
+            "required": False,
+            "description": meaning,
+            "schema": {"type": "string"},
+        }
+
+
+def _headers(told: Mapping[str, str]) -> Json:
+    """Headers of an answer."""
+    shown = {
+        name: {"description": meaning, "schema": {"type": "string"}}
+        for name, meaning in told.items()
+    }
+    return {"headers": shown} if shown else {}
+
+
 def _without_null(schema: Json) -> Json:
     """A query cannot say null: what is not wanted is left out."""
     choices = schema.get("anyOf")
@@ -186,6 +212,7 @@ def _responses(route: AnyRoute, schemas: Schemas) -> Json:
         responses[str(status)] = {
             "description": "Also an answer.",
             "content": {"application/json": {"schema": schemas.of(kind)}} if kind else {},
+            **_headers(route.answers),
         }
     for status in sorted({*_refusals(route), *route.refuses}):
         responses.setdefault(
@@ -193,6 +220,7 @@ def _responses(route: AnyRoute, schemas: Schemas) -> Json:
             {
                 "description": TITLES.get(status, "The request was refused"),
                 "content": {MEDIA_TYPE: {"schema": schemas.of(ProblemView)}},
+                **_headers(OF_REFUSALS.get(status, {})),
             },
         )
     return dict(sorted(responses.items()))
@@ -209,9 +237,12 @@ def _response(route: AnyRoute, schemas: Schemas) -> Json:
         content[media_type] = {"schema": {"type": "string"}}
     if content:
         response["content"] = content
-    if get_origin(route.returns) is list:
-        response["headers"] = LINK
-    return response
+    pages = LINK if get_origin(route.returns) is list and "after" in _names(route.query) else {}
+    return response | _headers({**route.answers, **pages})
+
+
+def _names(query: type) -> Sequence[str]:
+    return query.__struct_fields__  # type: ignore[attr-defined, no-any-return]  # of every struct
 
 
 def _refusals(route: AnyRoute) -> Iterator[int]:

@@ -11,11 +11,11 @@ from drumbeat.wire.problem import KIND, MEDIA_TYPE, ProblemView
 TITLES = {
     400: "The request cannot be read",
     401: "A token is needed",
-    403: "The token does not allow this",
+    403: "This is not allowed",
     404: "There is no such thing",
     405: "This cannot be done here",
     408: "The request took too long",
-    409: "It has changed, or its status does not allow this",
+    409: "This clashes with what is there",
     412: "It has changed meanwhile",
     413: "The request is too large",
     415: "The request is not JSON",
@@ -25,6 +25,9 @@ TITLES = {
     503: "The service is not available",
     504: "It did not happen in time",
 }
+
+AGAINST_A_RULE = 422
+"""The status of what can be read and is refused. Which rule it is against is always said."""
 
 
 @dataclass(slots=True)
@@ -46,7 +49,7 @@ class Problem(Exception):
             status=self.status,
             detail=self.detail,
             field=self.field,
-            rule=self.rule,
+            rule=self.rule or (self.detail if self.status == AGAINST_A_RULE else None),
         )
 
     def answer(self) -> Answer:

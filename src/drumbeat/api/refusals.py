@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 
 import msgspec
 
@@ -15,6 +16,7 @@ from drumbeat.model.errors import (
     InvalidArguments,
     InvalidCron,
     InvalidInput,
+    InvalidPage,
     InvalidPolicy,
     InvalidTrigger,
     NaiveDatetime,
@@ -34,9 +36,11 @@ from drumbeat.model.retry import Strategy
 from drumbeat.model.token import Scope
 from drumbeat.model.zones import DstGap, DstRepeat
 from drumbeat.wire.event import EventKind
+from drumbeat.wire.fields import NO_NUL
 
 AT = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
-UNKNOWN = re.compile(r"unknown field `(?P<name>[^`]*)`$")
+NAMED = re.compile(r"(?:unknown|missing required) field `(?P<name>[^`]*)`$")
+NUL = f"matching regex {NO_NUL!r}"
 NOT_A_WORD = "Invalid enum value"
 WORDS: Mapping[str, Iterable[str]] = {
     "status": Status,
@@ -82,6 +86,17 @@ def refusal(error: DrumbeatError) -> Problem:
     return problem
 
 
+@contextmanager
+def about(field: str) -> Generator[None]:
+    """Whatever is refused within is the fault of this field, unless it is told whose it is."""
+    try:
+        yield
+    except InvalidInput as error:
+        problem = refusal(error)
+        problem.field = problem.field or field
+        raise problem from None
+
+
 def unreadable(error: msgspec.DecodeError, part: str) -> Problem:
     """The problem of a body or a query that is not what the route reads."""
     text = str(error)
@@ -93,8 +108,9 @@ def unreadable(error: msgspec.DecodeError, part: str) -> Problem:
     where = f"{part}, {field}" if field else part
     if rule.startswith(NOT_A_WORD) and field and (words := WORDS.get(_last(field))):
         rule = f"{rule}; allowed: {', '.join(words)}"
-    if unknown := UNKNOWN.search(rule):
-        field = ".".join(filter(None, (field, unknown["name"])))
+    rule = rule.replace(NUL, "without a NUL")
+    if named := NAMED.search(rule):
+        field = ".".join(filter(None, (field, named["name"])))
     return Problem(422, "invalid-input", f"{where}: {rule}", field=field or None, rule=rule)
 
 
@@ -111,6 +127,8 @@ def _field(error: DrumbeatError) -> str | None:
             return "tz"
         case InvalidPolicy():
             return "policies"
+        case InvalidPage():
+            return "after"
         case InvalidArguments():
             return "args"
         case NaiveDatetime(field=field):

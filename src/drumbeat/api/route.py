@@ -16,6 +16,8 @@ from drumbeat.model.token import Scope
 
 MANY = (list, tuple, set, frozenset)
 LARGEST_BODY = 512 * 1024
+LOCATED = {"Location": "Where what was made is found."}
+"""What an answer says that made something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,12 @@ class Route(Generic[Query, Body]):
     """Whether the OpenAPI document tells of it."""
     tells_more: bool = False
     """Open to anybody, and has details for those who may look."""
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Headers of a request that it heeds, and what each does; besides those that all heed."""
+    answers: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Headers of its usual answer, and what each says; besides those that all have."""
+    without_store: bool = False
+    """It has something to say while the store is away: whoever was let in before may then ask."""
 
     @property
     def changes(self) -> bool:

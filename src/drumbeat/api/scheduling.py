@@ -9,7 +9,13 @@ from msgspec import UNSET, UnsetType
 
 from drumbeat.api.desk import Desk
 from drumbeat.api.problem import Problem
-from drumbeat.api.submitting import sorted_arguments, unchecked, with_arguments
+from drumbeat.api.refusals import about
+from drumbeat.api.submitting import (
+    sorted_arguments,
+    unchecked,
+    with_arguments,
+    with_its_secrets,
+)
 from drumbeat.engine.scheduled import Arguments, ScheduleOptions, schedule_of
 from drumbeat.engine.task import TaskOptions
 from drumbeat.model.job import JobSpec
@@ -38,6 +44,7 @@ def definition_of(name: str, given: ScheduleDefinitionView, desk: Desk) -> Sched
         job = replace(unchecked(given.task, args, named), **options)
         return Schedule(name, trigger, job, chosen.policies, description)
     task = desk.registry.get(given.task)
+    with_its_secrets(task.job(args, named), task.options.secret)
     return schedule_of(
         name,
         trigger,
@@ -115,7 +122,8 @@ def _options(given: ScheduleChangesView) -> dict[str, Any]:
     """Options of the jobs, by name, as the model has them."""
     chosen = {name: value for name in OPTIONS if (value := getattr(given, name)) is not UNSET}
     if "queue" in chosen:
-        TaskOptions.of({"queue": chosen["queue"]})  # refuses the leader's own
+        with about("queue"):
+            TaskOptions.of({"queue": chosen["queue"]})  # refuses the leader's own
     if not isinstance(given.retry, UnsetType):
         chosen["retry"] = retry_of(given.retry)
     if not isinstance(given.tags, UnsetType):

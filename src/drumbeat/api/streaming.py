@@ -15,6 +15,8 @@ Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Header: TypeAlias = tuple[bytes, bytes]
 
+ASK_EVERY = 5.0
+"""Seconds between two looks whether whoever reads a stream still may."""
 LAST_WORDS = 1.0
 """Seconds that a client has to take in that the stream ends."""
 
@@ -32,7 +34,10 @@ class Streaming:
         sending = asyncio.create_task(_send_all(stream, send), name="drumbeat-stream")
         leaving = asyncio.create_task(_gone(receive), name="drumbeat-stream-client")
         ending = asyncio.create_task(stream.over.wait(), name="drumbeat-stream-end")
-        tasks = (sending, leaving, ending)
+        tasks = [sending, leaving, ending]
+        if stream.allowed is not None:
+            refusing = self._refused(stream.allowed)
+            tasks.append(asyncio.create_task(refusing, name="drumbeat-stream-gate"))
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             gone = leaving.done()
@@ -51,6 +56,11 @@ class Streaming:
         await stream.chunks.aclose()
         await send(self._start(stream))
         await send({"type": "http.response.body", "body": b""})
+
+    async def _refused(self, allowed: Callable[[], Awaitable[bool]]) -> None:
+        """Wait until whoever reads may no longer: a token was revoked, a session has ended."""
+        while await allowed():
+            await self._clock.sleep(ASK_EVERY)
 
     def _start(self, stream: Stream) -> MutableMapping[str, Any]:
         kind = (b"content-type", stream.media_type.encode())

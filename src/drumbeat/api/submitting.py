@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -17,12 +17,15 @@ from drumbeat.model.errors import OversizedArguments
 from drumbeat.model.instant import aware
 from drumbeat.model.job import ARGUMENTS_LIMIT, LEADER_QUEUE, JobSpec
 from drumbeat.model.swift import swift
+from drumbeat.model.wording import listed
 from drumbeat.wire.fields import Arguments
 from drumbeat.wire.new_job import NewJobView
+from drumbeat.wire.redaction import REDACTED
 from drumbeat.wire.retry import retry_of
 
 PAYLOAD = "payload"
 """What the one argument is called where the task is not known."""
+SHOWN = msgspec.json.encode(REDACTED)
 new_job_spec = swift(JobSpec)
 
 
@@ -38,7 +41,9 @@ def spec_of(new: NewJobView, desk: Desk) -> JobSpec:
         )
     args, named = _arguments(new)
     if task in desk.registry.names:
-        return _changed(desk.registry.get(task).job(args, named), new)
+        known = desk.registry.get(task)
+        spec = known.job(args, named)
+        return _changed(with_its_secrets(spec, known.options.secret), new)
     return _changed(unchecked(task, args, named), new)
 
 
@@ -62,9 +67,26 @@ def with_arguments(spec: JobSpec, args: Arguments, desk: Desk) -> JobSpec:
     in_order, named = sorted_arguments(args)
     if spec.task not in desk.registry.names:
         return replace(spec, arguments=unchecked(spec.task, in_order, named).arguments)
-    fresh = desk.registry.get(spec.task).job(in_order, named)
-    keyed = desk.registry.get(spec.task).options.key is not None
+    known = desk.registry.get(spec.task)
+    fresh = with_its_secrets(known.job(in_order, named), known.options.secret)
+    keyed = known.options.key is not None
     return replace(spec, arguments=fresh.arguments, limits=fresh.limits if keyed else spec.limits)
+
+
+def with_its_secrets(spec: JobSpec, secret: Collection[str]) -> JobSpec:
+    """The job itself; a `Problem` if a secret of it is what is shown in place of one."""
+    if secret and SHOWN in spec.arguments:
+        given = msgspec.json.decode(spec.arguments)
+        hidden = [name for name in secret if given.get(name) == REDACTED]
+        if hidden:
+            raise Problem(
+                422,
+                "invalid-input",
+                f"{listed(hidden)} of task {spec.task!r} is secret and only shown as {REDACTED!r}: "
+                f"give the value itself, or leave args out where that is possible",
+                field="args",
+            )
+    return spec
 
 
 def _changed(spec: JobSpec, new: NewJobView) -> JobSpec:

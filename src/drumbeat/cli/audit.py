@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 
 import click
 from rich.console import RenderableType
@@ -14,6 +15,9 @@ from drumbeat.cli.shapes import audit_shape
 from drumbeat.cli.tables import note, table
 from drumbeat.model.audit import AuditEntry, AuditFilter
 from drumbeat.rules.moments import Moments
+
+LONGEST = 60
+"""Characters of what was asked for that a line shows."""
 
 
 @click.command("audit", cls=Command)
@@ -55,9 +59,22 @@ def _log(moments: Moments, entries: Sequence[AuditEntry]) -> RenderableType:
             entry.note.actor,
             entry.note.action,
             entry.note.target,
+            _words(entry.note.details),
             entry.outcome,
             entry.note.reason or None,
         )
         for entry in entries
     )
-    return table((f"at ({moments.zone_name})", "who", "what", "of", "outcome", "+why"), rows)
+    return table(
+        (f"at ({moments.zone_name})", "who", "what", "of", "?with", "outcome", "+why"), rows
+    )
+
+
+def _words(details: Mapping[str, object]) -> str:
+    """Such as `scope=admin`; JSON has all of it."""
+    words = (
+        f"{name}={value if isinstance(value, str) else json.dumps(value, separators=(',', ':'))}"
+        for name, value in details.items()
+    )
+    text = " ".join(words)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

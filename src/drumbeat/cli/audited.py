@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
+
+from msgspec import to_builtins
 
 from drumbeat.app import Drumbeat
 from drumbeat.cli.auditing import DONE, actor, audited, done
@@ -12,6 +14,7 @@ from drumbeat.model.audit import AuditNote
 from drumbeat.model.job import Cancelled, CancelRequested, Job, JobFilter, Reopened, TooLate
 from drumbeat.model.operation import Operation
 from drumbeat.model.schedule import StoredSchedule
+from drumbeat.wire.job_filter import filter_view
 
 
 class LocalSchedules:
@@ -117,7 +120,8 @@ class LocalOperations:
                 wanted, reason, everything=everything, dry_run=dry_run
             )
 
-        return await self._begun("retry", reason, begin, counts=dry_run)
+        note = _many("retry", wanted, reason, everything=everything)
+        return await begin() if dry_run else await audited(self._app, note, done(begin))
 
     async def cancel_jobs(
         self,
@@ -134,15 +138,15 @@ class LocalOperations:
                 wanted, reason, everything=everything, dry_run=dry_run
             )
 
-        return await self._begun("cancel", reason, begin, counts=dry_run)
+        note = _many("cancel", wanted, reason, everything=everything)
+        return await begin() if dry_run else await audited(self._app, note, done(begin))
 
-    async def _begun(
-        self, change: str, reason: str, begin: Callable[[], Awaitable[Operation]], *, counts: bool
-    ) -> Operation:
-        if counts:
-            return await begin()
-        note = AuditNote(actor(), f"jobs.{change}", f"/jobs/{change}", reason)
-        return await audited(self._app, note, done(begin))
+
+def _many(verb: str, wanted: JobFilter, reason: str, *, everything: bool) -> AuditNote:
+    details: dict[str, object] = {"filter": to_builtins(filter_view(wanted))}
+    if everything:
+        details["all"] = True
+    return AuditNote(actor(), f"jobs.{verb}", f"/jobs/{verb}", reason, details)
 
 
 def _tick(tick_at: datetime) -> dict[str, object]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TypeVar
 
 from drumbeat.app import Drumbeat
+from drumbeat.cli.reasons import reason_given
 from drumbeat.model.audit import AuditNote
 from drumbeat.model.errors import DrumbeatError
 
@@ -37,7 +39,7 @@ async def audited(
 ) -> T:
     """Record, change, conclude. The change gives what came of it, and that in words."""
     log = app.store.audit
-    entry = await log.record(note)
+    entry = await log.record(note if note.reason else replace(note, reason=reason_given()))
     try:
         answer, outcome = await change()
     except DrumbeatError as error:

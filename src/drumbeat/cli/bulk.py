@@ -108,7 +108,10 @@ def change_many(session: Session, kind: Kind, bulk: Bulk, reason: str = "") -> N
 
 def _told(operation: Operation) -> str:
     if not operation.status.final:
-        return f"operation {operation.id} is {operation.status}; `drumbeat job wait` waits for it"
+        number = operation.id
+        return (
+            f"operation {number} is {operation.status}; `drumbeat job wait {number}` waits for it"
+        )
     if operation.dry_run:
         return f"{counted(operation.done, 'job')} would be {DONE[operation.kind]}"
     left = f"; {operation.failed} had changed before" if operation.failed else ""

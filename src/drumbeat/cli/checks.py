@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sqlite3
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from drumbeat.cli.asked import Asked
@@ -120,8 +120,10 @@ async def _lost(app: Asked, nodes: list[NodeRecord]) -> Check:
 async def _waiting(app: Asked) -> Check:
     now = await app.now()
     queued = JobFilter(statuses=frozenset({Status.QUEUED}))
+    old = replace(queued, created_to=now - LONG)  # however many have come since
     jobs, _ = await first(LOOKED_AT, lambda page: app.jobs.list(queued, page))
-    stuck = [job for job in jobs if now - job.run_at > LONG]
+    aged, _ = await first(LOOKED_AT, lambda page: app.jobs.list(old, page))
+    stuck = [job for job in aged if now - job.run_at > LONG]
     words = f"queued for over {short(LONG)}"
     return Check("queued jobs", not stuck, _counted(stuck, words, len(jobs)))
 
@@ -152,5 +154,5 @@ async def _tasks(app: Asked) -> list[Check]:
     unknown = await app.unknown_tasks(NAMED)
     if unknown is None:
         return []
-    seen = f"unknown to this app: {', '.join(unknown)}" if unknown else "all that wait are known"
+    seen = f"unknown here: {', '.join(unknown)}" if unknown else "all that wait are known"
     return [Check("tasks", not unknown, seen)]

@@ -17,6 +17,7 @@ from drumbeat.cli.asked import Asked, Definition
 from drumbeat.cli.command import Group
 from drumbeat.cli.crontab_lines import Crontab, Line, read_crontab
 from drumbeat.cli.exits import Exit, Problem
+from drumbeat.cli.reasons import reasoned
 from drumbeat.cli.schedule_changes import exists
 from drumbeat.cli.session import Session
 from drumbeat.cli.tables import below, note, table
@@ -43,6 +44,7 @@ def import_from() -> None:
 @click.option("--system", is_flag=True, help="Each line names a user, as in /etc/crontab.")
 @click.option("--python", "declares", is_flag=True, help="Print declarations to paste into an app.")
 @click.option("--apply", "applies", is_flag=True, help="Create the schedules in the store.")
+@reasoned
 @click.pass_obj
 def crontab(
     session: Session,

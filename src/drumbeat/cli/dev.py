@@ -86,6 +86,7 @@ class Development:
         self._arguments = arguments
         self._say = say
         self._child = Child(arguments)
+        self._watched = asyncio.Event()
         self._changed = asyncio.Event()
         self._stopping = asyncio.Event()
 
@@ -93,7 +94,10 @@ class Development:
         """Run until a signal; 0 if the last process ended well."""
         with passing_signals(self._pass_on):
             async with asyncio.TaskGroup() as group:
-                watching = None if folder is None else group.create_task(self._watch(folder))
+                watching = None
+                if folder is not None:  # first, so that no change is missed
+                    watching = group.create_task(self._watch(folder))
+                    await self._watched.wait()
                 try:
                     return await self._serve(reloads=folder is not None)
                 finally:
@@ -149,6 +153,7 @@ class Development:
                 named = path.endswith(".py") or Path(path).name == ".env"
                 return named and super().__call__(change, path)
 
+        self._watched.set()  # whoever waits for it goes on once this task waits for changes
         async for changes in awatch(folder, watch_filter=Code(), stop_event=self._stopping):
             names = sorted({Path(path).name for _, path in changes})
             self._say(f"{', '.join(names)} changed; restarting.")

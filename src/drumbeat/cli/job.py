@@ -15,6 +15,7 @@ from drumbeat.cli.bulk import Bulk, bulk_options, change_many
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
 from drumbeat.cli.pages import first
+from drumbeat.cli.reasons import reasoned
 from drumbeat.cli.retrying import read_retry, retry_options
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import attempt_shape, job_shape, parsed
@@ -187,6 +188,7 @@ def show(session: Session, job_id: int) -> None:
 
 @command.command()
 @bulk_options
+@reasoned
 @click.pass_obj
 def retry(session: Session, job_id: int | None, bulk: Bulk) -> None:
     """Queue a failed or cancelled job again, or many.
@@ -200,7 +202,7 @@ def retry(session: Session, job_id: int | None, bulk: Bulk) -> None:
       drumbeat job retry --status failed --task send_receipt --since -1d
     """
     if job_id is None:
-        change_many(session, Kind.RETRY, bulk)
+        change_many(session, Kind.RETRY, bulk, session.reason)
         return
     verdict = session.ask(lambda app: app.jobs.retry(job_id))
     match verdict:

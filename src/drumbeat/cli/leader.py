@@ -9,6 +9,7 @@ from rich.console import RenderableType
 
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
+from drumbeat.cli.reasons import reasoned
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import leader_shape, term_shape
 from drumbeat.cli.tables import facts, note, table
@@ -52,6 +53,7 @@ def _leader(lease: Lease | None) -> RenderableType:
 @click.option(
     "--timeout", default="15s", show_default=True, metavar="DURATION", help="How long to wait."
 )
+@reasoned
 @click.pass_obj
 def resign(session: Session, timeout: str) -> None:
     """Ask the leader to let another lead, and wait for it.

@@ -175,7 +175,8 @@ class Local:
 
     async def define(self, definition: Definition) -> StoredSchedule:
         """Create a schedule, or replace its definition."""
-        note = AuditNote(actor(), "schedule.put", definition.name)
+        details = {"task": definition.task, "when": definition.trigger.to_json()}
+        note = AuditNote(actor(), "schedule.put", definition.name, details=details)
         return await audited(self._app, note, done(lambda: self._define(definition)))
 
     async def _define(self, definition: Definition) -> StoredSchedule:

@@ -10,6 +10,7 @@ from rich.console import RenderableType
 from drumbeat.cli.asked import Asked
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
+from drumbeat.cli.reasons import reasoned
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import node_shape
 from drumbeat.cli.tables import note, table
@@ -58,6 +59,7 @@ def list_nodes(session: Session, *, also_dead: bool) -> None:
 
 @command.command()
 @click.argument("nodes", nargs=-1, required=True, metavar="NODE...")
+@reasoned
 @click.pass_obj
 def drain(session: Session, nodes: Sequence[str]) -> None:
     """Ask nodes to finish their work and stop.

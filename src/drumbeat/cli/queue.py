@@ -9,6 +9,7 @@ from rich.console import RenderableType
 
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
+from drumbeat.cli.reasons import reasoned
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import paused_shape, queue_shape
 from drumbeat.cli.tables import note, table
@@ -73,6 +74,7 @@ def pause(session: Session, name: str, reason: str) -> None:
 
 @command.command()
 @click.argument("name")
+@reasoned
 @click.pass_obj
 def resume(session: Session, name: str) -> None:
     """Let jobs of a paused queue start again.

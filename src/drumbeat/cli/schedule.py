@@ -20,6 +20,8 @@ from drumbeat.model.explanation import Explanation
 from drumbeat.model.plan import TickRecord
 from drumbeat.model.schedule import StoredSchedule
 from drumbeat.rules.moments import Moments, short
+from drumbeat.rules.previewing import Preview
+from drumbeat.rules.previewing import preview as previewed
 from drumbeat.wire.redaction import redacted
 
 LAST = 5
@@ -94,22 +96,42 @@ def show(session: Session, name: str) -> None:
 def preview(session: Session, name: str, count: int) -> None:
     """Show the next ticks of the schedule NAME.
 
-    Those that will fire as things stand: without what was skipped or a calendar excludes.
+    Those that will fire as things stand: without what was skipped or a calendar excludes. What a
+    change of the clock moves, drops or doubles is noted.
 
     \b
     Example:
       drumbeat schedule preview nightly-backup --count 20
     """
-    ticks = session.ask(lambda app: app.schedules.preview(name, count))
+
+    async def ask(app: Asked) -> Preview:
+        stored, ticks = await app.schedules.get(name), await app.schedules.preview(name, count)
+        return previewed(stored.schedule.trigger, ticks, await app.now())
+
+    coming = session.ask(ask)
     moments = _moments(session)
+    data = {
+        "name": name,
+        "next": [tick.at for tick in coming.ticks],
+        "tz": coming.tz,
+        "ticks": [
+            {"at": tick.at, "local": tick.local.isoformat(), "note": tick.note}
+            for tick in coming.ticks
+        ],
+    }
+    session.output.show(data, lambda: _coming(coming, moments))
 
-    def told() -> RenderableType:
-        if not ticks:
-            return note("No tick is to come.")
-        rows = ((moments.show(tick), moments.distance(tick)) for tick in ticks)
-        return table((f"ticks ({moments.zone_name})", ">away"), rows)
 
-    session.output.show({"name": name, "next": ticks}, told)
+def _coming(coming: Preview, moments: Moments) -> RenderableType:
+    if not coming.ticks:
+        return note("No tick is to come.")
+    noted = any(tick.note for tick in coming.ticks)
+    titles = (f"ticks ({moments.zone_name})", ">away", *(["+note"] if noted else []))
+    rows = (
+        (moments.show(tick.at), moments.distance(tick.at), *([tick.note or None] if noted else []))
+        for tick in coming.ticks
+    )
+    return table(titles, rows)
 
 
 @command.command()

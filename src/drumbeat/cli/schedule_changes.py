@@ -12,6 +12,7 @@ from drumbeat.cli.arguments import read_arguments
 from drumbeat.cli.asked import Asked, Definition
 from drumbeat.cli.command import Command
 from drumbeat.cli.exits import Exit, Problem
+from drumbeat.cli.reasons import reasoned
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import job_shape, schedule_shape
 from drumbeat.cli.tables import below, facts, note, table
@@ -52,6 +53,7 @@ def _one_of(kind: type[Misfire | Overlap | RunOn]) -> click.Choice[str]:
 @click.option("--run-on", type=_one_of(RunOn), help="On any worker, or on the leader.")
 @click.option("--description", default="", metavar="TEXT", help="What it is for.")
 @click.option("--replace", "replaces", is_flag=True, help="Replace the one of that name.")
+@reasoned
 @click.pass_obj
 def create(
     session: Session,
@@ -85,14 +87,16 @@ def create(
         name, trigger, task, named, given, description, known=session.app_path is not None
     )
 
-    async def ask(app: Asked) -> StoredSchedule:
-        if not replaces and await exists(app, name):
+    async def ask(app: Asked) -> tuple[StoredSchedule, bool]:
+        is_there = await exists(app, name)
+        if is_there and not replaces:
             raise Problem(
                 f"there is a schedule {name!r} already; --replace replaces it", Exit.CONFLICT
             )
-        return await app.define(definition)
+        return await app.define(definition), is_there
 
-    _tell(session, session.ask(ask), "created")
+    stored, was_there = session.ask(ask)
+    _tell(session, stored, "replaced" if was_there else "created")
 
 
 async def exists(app: Asked, name: str) -> bool:
@@ -122,6 +126,7 @@ def pause(session: Session, name: str, reason: str) -> None:
 
 @click.command(cls=Command)
 @NAME
+@reasoned
 @click.pass_obj
 def resume(session: Session, name: str) -> None:
     """Let the schedule NAME fire again, from now on.
@@ -137,6 +142,7 @@ def resume(session: Session, name: str) -> None:
 @NAME
 @click.argument("tick", default="next")
 @click.option("--undo", is_flag=True, help="Let a tick that was skipped fire after all.")
+@reasoned
 @click.pass_obj
 def skip(session: Session, name: str, tick: str, *, undo: bool) -> None:
     """Skip one tick of the schedule NAME.
@@ -173,6 +179,7 @@ def skip(session: Session, name: str, tick: str, *, undo: bool) -> None:
 @click.option(
     "--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="In place of its own."
 )
+@reasoned
 @click.pass_obj
 def trigger(session: Session, name: str, arguments: Sequence[str]) -> None:
     """Submit the task of the schedule NAME now.
@@ -200,6 +207,7 @@ def trigger(session: Session, name: str, arguments: Sequence[str]) -> None:
 @click.option("--from", "start", required=True, metavar="TIME", help="From when on.")
 @click.option("--to", "end", default="now", show_default=True, metavar="TIME", help="Until when.")
 @click.option("--dry-run", is_flag=True, help="Only say which would fire.")
+@reasoned
 @click.pass_obj
 def backfill(session: Session, name: str, start: str, end: str, *, dry_run: bool) -> None:
     """Fire past ticks that did not fire.
@@ -246,6 +254,7 @@ def _verdict(each: Backfilled | AlreadyFired | Fire) -> tuple[str, int | None]:
 
 @click.command(cls=Command)
 @NAME
+@reasoned
 @click.pass_obj
 def delete(session: Session, name: str) -> None:
     """Delete the schedule NAME.

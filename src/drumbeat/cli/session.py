@@ -40,6 +40,8 @@ class Session:
     server: str | None = None
     """The server that `--server` names."""
     token_file: str | None = None
+    reason: str = ""
+    """Why something is changed, for the audit log."""
     debug: bool = False
     output: Output = field(default_factory=Output)
     make: Callable[[Session], Drumbeat] | None = None
@@ -47,15 +49,18 @@ class Session:
     secrets: Callable[[str], Collection[str]] = _no_secrets
     """Which arguments are not to be shown, as the app that was last asked says."""
 
-    def app(self) -> Drumbeat:
-        """The app that `--app` names, else a bare one that knows the store and no task."""
+    def app(self, *, or_server: bool = False) -> Drumbeat:
+        """The app that `--app` names, else a bare one that knows the store and no task.
+
+        `or_server`: a server could be asked in its place.
+        """
         if self.make is not None:
             return self.make(self)
         from drumbeat.cli.app_path import load_app  # noqa: PLC0415 - the engine, when it is needed
 
         if self.app_path is not None:
             return load_app(self.app_path, self.settings)
-        return _bare_app(self.settings)
+        return _bare_app(self.settings, "--store URL, --server URL" if or_server else "--store URL")
 
     def ask(self, question: Callable[[Asked], Awaitable[T]]) -> T:
         """The answer to a question, of an app here that is connected and not running, or of a
@@ -64,7 +69,7 @@ class Session:
         import asyncio  # noqa: PLC0415 - the help does not need it
 
         client = self.client()
-        asked = _local(self.app()) if client is None else _remote(client)
+        asked = _local(self.app(or_server=True)) if client is None else _remote(client)
 
         async def connected() -> T:
             async with asked as answering:
@@ -88,7 +93,7 @@ class Session:
             return None
         from drumbeat.client.client import Client  # noqa: PLC0415 - only those who ask a server
 
-        return Client(url, token_of(self.token_file))
+        return Client(url, token_of(self.token_file), reason=self.reason)
 
 
 @asynccontextmanager
@@ -107,7 +112,7 @@ async def _remote(client: Client) -> AsyncGenerator[Asked]:
         yield Remote(client)
 
 
-def _bare_app(settings: Mapping[str, str]) -> Drumbeat:
+def _bare_app(settings: Mapping[str, str], options: str) -> Drumbeat:
     from drumbeat.app import Drumbeat  # noqa: PLC0415 - the engine, when it is needed
     from drumbeat.config import Sources, Survey, given_on_command_line  # noqa: PLC0415
 
@@ -116,9 +121,8 @@ def _bare_app(settings: Mapping[str, str]) -> Drumbeat:
             return Drumbeat()
         if not DATABASE.exists():
             raise Problem(
-                f"no store is named, and there is no {DATABASE} here: give --store URL, --server "
-                f"URL or --app MODULE:NAME, set DRUMBEAT_STORE, or start one here with "
-                f"`drumbeat dev`",
+                f"no store is named, and there is no {DATABASE} here: give {options} or "
+                f"--app MODULE:NAME, set DRUMBEAT_STORE, or start one here with `drumbeat dev`",
                 Exit.USAGE,
             )
         return Drumbeat(DEVELOPMENT_STORE)

@@ -11,6 +11,7 @@ from rich.console import RenderableType
 from drumbeat.cli.asked import Asked
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
+from drumbeat.cli.reasons import reasoned
 from drumbeat.cli.session import Session
 from drumbeat.cli.shapes import token_shape
 from drumbeat.cli.tables import note, table
@@ -42,6 +43,7 @@ def command() -> None:
     help="How far it reaches; each holds those before it.",
 )
 @click.option("--expires-in", metavar="DURATION", help="How long it lets in, such as 90d.")
+@reasoned
 @click.pass_obj
 def create(session: Session, name: str, scope: str, expires_in: str | None) -> None:
     """Make a token, and print it: this once, since nobody keeps it.
@@ -51,6 +53,8 @@ def create(session: Session, name: str, scope: str, expires_in: str | None) -> N
       drumbeat token create ci --scope submitter --expires-in 90d
     """
     lifetime = None if expires_in is None else parse_duration(expires_in)
+    if lifetime is not None and not lifetime:
+        raise Problem("--expires-in must be longer than zero", Exit.USAGE)
     made = session.ask(lambda app: app.tokens.create(name, Scope(scope), lifetime))
     if isinstance(made, NameTaken):
         raise Problem(
@@ -85,6 +89,7 @@ def list_tokens(session: Session) -> None:
 
 @command.command()
 @click.argument("name_or_id", metavar="NAME|ID")
+@reasoned
 @click.pass_obj
 def revoke(session: Session, name_or_id: str) -> None:
     """Let nobody in by a token any more.

@@ -40,7 +40,8 @@ class Client:
         print(await client.jobs.result(job.id))
     ```
     `timeout` is how many seconds the server has for an answer. What is safe to repeat is sent
-    again up to `retries` times when the server is away.
+    again up to `retries` times when the server is away. `reason` is for the audit log, with every
+    change that gives none of its own.
     """
 
     def __init__(
@@ -51,8 +52,9 @@ class Client:
         timeout: float = TIMEOUT,
         retries: int = RETRIES,
         tls: ssl.SSLContext | None = None,
+        reason: str = "",
     ) -> None:
-        self._exchange = _exchange(url, token, Manners(timeout, retries, tls))
+        self._exchange = _exchange(url, token, Manners(timeout, retries, tls, reason))
         self.jobs = Jobs(self._exchange)
         """Jobs: submit, get, list, cancel, retry, wait."""
         self.schedules = Schedules(self._exchange)

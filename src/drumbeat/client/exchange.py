@@ -111,6 +111,8 @@ class Exchange:
         if self._session is None:
             self._loop = loop
             headers = {} if self._token is None else {"authorization": f"Bearer {self._token}"}
+            if reason := " ".join(self._manners.reason.split()):
+                headers["x-drumbeat-reason"] = reason
             self._session = aiohttp.ClientSession(
                 headers=headers, cookie_jar=aiohttp.DummyCookieJar()
             )

@@ -21,6 +21,8 @@ class Manners:
     """How often a question that is safe to repeat is put again."""
     tls: ssl.SSLContext | None = field(default=None, repr=False)
     """For `https` with certificates of your own."""
+    reason: str = ""
+    """Why changes are asked for that have no reason of their own."""
 
     def __post_init__(self) -> None:
         if self.timeout <= 0:

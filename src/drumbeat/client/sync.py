@@ -129,8 +129,9 @@ class SyncClient(Face[Client]):
         timeout: float = TIMEOUT,
         retries: int = RETRIES,
         tls: ssl.SSLContext | None = None,
+        reason: str = "",
     ) -> None:
-        client = Client(url, token, timeout=timeout, retries=retries, tls=tls)
+        client = Client(url, token, timeout=timeout, retries=retries, tls=tls, reason=reason)
         super().__init__(client, LoopThread())
         thread = self._thread
         self.jobs = SyncJobs(client.jobs, thread)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from drumbeat.engine.schedules import Schedules
 from drumbeat.engine.standing import Standing
 from drumbeat.model.page import PageRequest
+from drumbeat.model.queue import PausedQueue
 from drumbeat.ports.store import Store
 from drumbeat.rules.explaining import Evidence
 
@@ -42,4 +43,9 @@ class Explaining:
             lease.holder if lease else None,
             [record for record in await self._store.nodes.list() if record.alive],
             jobs,
+            await self._paused(stored.schedule.job.queue),
         )
+
+    async def _paused(self, queue: str) -> PausedQueue | None:
+        seen = await self._store.queues.list()
+        return next((record.paused for record in seen.queues if record.name == queue), None)

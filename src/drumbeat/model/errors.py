@@ -11,6 +11,7 @@ DrumbeatError
 │   ├── InvalidOption                an option of a task or a job outside its range
 │   ├── InvalidArguments             arguments that the task does not take
 │   ├── UnserialisableArguments      arguments that JSON cannot carry
+│   ├── InvalidPage                  a place in a list that no page gave out
 │   └── OversizedArguments           arguments above the size limit
 ├── RegistrationError                a declaration that clashes with another
 │   ├── DuplicateTask
@@ -108,6 +109,10 @@ class InvalidArguments(InvalidInput):
 
 class UnserialisableArguments(InvalidInput):
     """Arguments that JSON cannot carry."""
+
+
+class InvalidPage(InvalidInput):
+    """A place in a list that no page gave out."""
 
 
 class OversizedArguments(InvalidInput):

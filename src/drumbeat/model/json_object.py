@@ -93,8 +93,9 @@ class JsonObject:
 
     def duration(self, name: str) -> timedelta:
         """A length of time in seconds."""
+        seconds = self.number(name)
         try:
-            return timedelta(seconds=self.number(name))
+            return timedelta(seconds=seconds)
         except (OverflowError, ValueError) as error:
             raise self.problem(name, str(error)) from None
 

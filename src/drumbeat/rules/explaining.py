@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.job import Job, OnConflict, Status
-from drumbeat.model.node import NodeRecord, Role
+from drumbeat.model.node import Node, NodeRecord, Role
 from drumbeat.model.plan import Outcome, SkipReason, TickRecord
 from drumbeat.model.policy import Misfire, Overlap, RunOn
+from drumbeat.model.queue import PausedQueue
 from drumbeat.model.schedule import StoredSchedule
 from drumbeat.model.wording import counted, last_line
 from drumbeat.rules.moments import Moments, short
@@ -46,6 +47,18 @@ class Evidence:
     """Those that are alive."""
     jobs: Mapping[JobId, Job]
     """The jobs of these ticks, as far as they are kept."""
+    paused_queue: PausedQueue | None = None
+    """Why no job of its queue is started; None: they are."""
+
+    @property
+    def workers(self) -> Sequence[Node]:
+        """The live nodes that work on its queue."""
+        queue = self.stored.schedule.job.queue
+        return [
+            record.node
+            for record in self.nodes
+            if Role.WORKER in record.node.roles and queue in record.node.queues
+        ]
 
     def job_of(self, tick: TickRecord) -> Job | None:
         """The job that the tick submitted."""
@@ -87,11 +100,11 @@ def _fleet(evidence: Evidence) -> list[str]:
     sentences: list[str] = []
     if evidence.leader is None:
         sentences.append("Nobody leads, so no tick fires: start a node with the role scheduler.")
-    queue = evidence.stored.schedule.job.queue
-    if evidence.stored.schedule.policies.run_on is RunOn.WORKER and not any(
-        Role.WORKER in record.node.roles and queue in record.node.queues
-        for record in evidence.nodes
-    ):
+    queue, paused = evidence.stored.schedule.job.queue, evidence.paused_queue
+    if paused is not None:
+        reason = f" ({paused.reason})" if paused.reason else ""
+        sentences.append(f"The queue {queue!r} is paused{reason}, so its jobs wait.")
+    if evidence.stored.schedule.policies.run_on is RunOn.WORKER and not evidence.workers:
         sentences.append(f"No live worker serves the queue {queue!r}, so its jobs wait.")
     return sentences
 
@@ -105,11 +118,25 @@ def _last_job(evidence: Evidence, moments: Moments) -> list[str]:
     if not job.status.final:
         wait = " and the next tick will be skipped until it ends"
         held = stored.schedule.policies.overlap is Overlap.SKIP
-        return [f"Its last job, {job.id}, is {job.status}{wait if held else ''}."]
+        says = f"Its last job, {job.id}, is {job.status}{wait if held else ''}."
+        return [says, *_waiting(evidence, job)]
     ended = f"Its last job, {job.id}, {job.status} {moments.distance(job.finished_at)}"
     if job.status is Status.FAILED and job.error:
         return [f"{ended}: {last_line(job.error)}"]
     return [f"{ended}."]
+
+
+def _waiting(evidence: Evidence, job: Job) -> list[str]:
+    """Why nobody takes a job, if it has waited for long and nothing else explains it."""
+    waited = evidence.as_of - job.run_at
+    workers = evidence.workers
+    if job.status is not Status.QUEUED or waited <= OVERDUE or evidence.paused_queue or not workers:
+        return []
+    if all(node.busy >= node.slots for node in workers):
+        return [f"It has waited for {short(waited)}: every worker of its queue is busy."]
+    perhaps = f"none of them knows the task {job.task!r}, or that a limit holds it up"
+    room = "though workers of its queue have room"
+    return [f"It has waited for {short(waited)}, {room}: it may be that {perhaps}."]
 
 
 def _policies(evidence: Evidence) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TypeVar
 
-from drumbeat.model.errors import InvalidInput
+from drumbeat.model.errors import InvalidPage
 from drumbeat.model.page import PageRequest
 
 Item = TypeVar("Item")
@@ -37,9 +37,12 @@ def place(kind: str, key: object) -> str:
     return f"{kind}:{key}"
 
 
-def no_place(page: PageRequest) -> InvalidInput:
+def no_place(page: PageRequest) -> InvalidPage:
     """The error for a place that no page gave out."""
-    return InvalidInput(f"no page ended at {page.after!r}; give `next` of an earlier page")
+    return InvalidPage(
+        f"no page ended at {page.after!r}; give the `next` of an earlier page, over HTTP the "
+        f"`after` in its Link header"
+    )
 
 
 def cut(items: Iterable[Item], size: int) -> tuple[tuple[Item, ...], bool]:

@@ -99,6 +99,7 @@ ROUTES: tuple[AnyRoute, ...] = (
         HealthView,
         also={503: HealthView},
         tells_more=True,
+        without_store=True,
     ),
     Route(
         "GET",
@@ -108,6 +109,7 @@ ROUTES: tuple[AnyRoute, ...] = (
         "The state of the fleet in numbers, or all metrics for Prometheus",
         MetricsView,
         other_media_types=PROMETHEUS,
+        without_store=True,
     ),
     Route("GET", "/leader", Scope.VIEWER, leader, "Who leads?", LeaderView),
 )

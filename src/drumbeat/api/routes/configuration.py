@@ -25,6 +25,9 @@ OURS = ("drumbeat/", "in-process/", "resign/")
 """What keys begin with that only Drumbeat itself writes."""
 REVISION = re.compile(r'(?:W/)?"?(\d{1,18})"?')
 TRIES = 20
+IF_MATCH = {"If-Match": 'Only if this revision still stands, such as "7"; * is any.'}
+IF_NONE = {"If-None-Match": "* writes only if nothing is there."}
+ETAG = {"ETag": "The revision."}
 
 
 async def show(call: Call[Nothing, Any]) -> Answer:
@@ -146,6 +149,7 @@ ROUTES: tuple[AnyRoute, ...] = (
         "Show a value that the fleet shares",
         EntryView,
         refuses=(404,),
+        answers=ETAG,
     ),
     Route(
         "PUT",
@@ -157,6 +161,8 @@ ROUTES: tuple[AnyRoute, ...] = (
         refuses=(404, 412),
         body=NewEntryView,
         change="configuration.put",
+        headers={**IF_MATCH, **IF_NONE},
+        answers=ETAG,
     ),
     Route(
         "DELETE",
@@ -168,6 +174,7 @@ ROUTES: tuple[AnyRoute, ...] = (
         status=204,
         refuses=(404, 409, 412),
         change="configuration.delete",
+        headers=IF_MATCH,
     ),
     Route(
         "GET",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -31,7 +32,8 @@ async def events(call: Call[EventQuery, None]) -> Stream:
     if call.desk.phase() in (Phase.STOPPING, Phase.STOPPED):
         raise Problem(503, "stopping", "this server stops; ask another")
     last = call.headers.get(b"last-event-id", b"").decode("latin-1")
-    return call.desk.feed.stream(call.query.kinds, last or call.query.last_event_id)
+    stream = call.desk.feed.stream(call.query.kinds, last or call.query.last_event_id)
+    return replace(stream, allowed=lambda: call.gate.still_admits(call))
 
 
 ROUTES: tuple[AnyRoute, ...] = (
@@ -44,5 +46,6 @@ ROUTES: tuple[AnyRoute, ...] = (
         str,
         query=EventQuery,
         media_type=MEDIA_TYPE,
+        headers={"Last-Event-ID": "The last event that was seen: the stream goes on after it."},
     ),
 )

@@ -12,7 +12,7 @@ from drumbeat.api.paging import Limit, Place
 from drumbeat.api.problem import Problem
 from drumbeat.api.refusals import refusal
 from drumbeat.api.resolver import AnyRoute
-from drumbeat.api.route import Route
+from drumbeat.api.route import LOCATED, Route
 from drumbeat.api.showing import job_shown
 from drumbeat.api.submitting import spec_of
 from drumbeat.model.errors import DrumbeatError
@@ -146,6 +146,7 @@ ROUTES: tuple[AnyRoute, ...] = (
         status=201,
         also={200: JobView},
         body=NewJobView,
+        answers=LOCATED,
     ),
     Route(
         "POST",

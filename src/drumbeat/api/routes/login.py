@@ -73,7 +73,8 @@ ROUTES: tuple[AnyRoute, ...] = (
         "Open a session for a browser",
         WhoView,
         body=LoginView,
-        refuses=(401, 403, 429),
+        refuses=(401, 403, 429, 503),
+        answers={"Set-Cookie": "The session, which no script can read."},
     ),
     Route(
         "POST",
@@ -83,7 +84,8 @@ ROUTES: tuple[AnyRoute, ...] = (
         "End the session of this browser",
         None,
         status=204,
-        refuses=(403,),
+        refuses=(403, 503),
+        answers={"Set-Cookie": "Lets the browser forget the session."},
     ),
     Route("GET", "/whoami", Scope.VIEWER, who, "Who asks, and what may they do?", WhoView),
 )

@@ -8,11 +8,12 @@ from drumbeat.api.answer import Answer, Listed, json_answer
 from drumbeat.api.call import Call, Nothing
 from drumbeat.api.paging import PageQuery
 from drumbeat.api.problem import Problem
+from drumbeat.api.refusals import about
 from drumbeat.api.resolver import AnyRoute
-from drumbeat.api.route import Route
+from drumbeat.api.route import LOCATED, Route
 from drumbeat.api.routes.jobs import job_id
 from drumbeat.model.errors import NotFound
-from drumbeat.model.job import TooLate
+from drumbeat.model.job import JobFilter, TooLate
 from drumbeat.model.operation import Operation
 from drumbeat.model.token import Scope
 from drumbeat.wire.changes import ReasonView
@@ -22,21 +23,21 @@ from drumbeat.wire.operation import NewOperationView, OperationView, operation_v
 async def retry_jobs(call: Call[Nothing, NewOperationView]) -> Answer:
     """The operation that will retry them."""
     body, operations = call.body, call.desk.operations
-    return _begun(
-        await operations.retry(
-            body.filter.filter(), body.reason, everything=body.all, dry_run=body.dry_run
+    with about("filter.status"):
+        operation = await operations.retry(
+            _wanted(body), body.reason, everything=body.all, dry_run=body.dry_run
         )
-    )
+    return _begun(operation)
 
 
 async def cancel_jobs(call: Call[Nothing, NewOperationView]) -> Answer:
     """The operation that will cancel them."""
     body, operations = call.body, call.desk.operations
-    return _begun(
-        await operations.cancel_jobs(
-            body.filter.filter(), body.reason, everything=body.all, dry_run=body.dry_run
+    with about("filter.status"):
+        operation = await operations.cancel_jobs(
+            _wanted(body), body.reason, everything=body.all, dry_run=body.dry_run
         )
-    )
+    return _begun(operation)
 
 
 async def show(call: Call[Nothing, Any]) -> OperationView:
@@ -68,6 +69,15 @@ async def _operation(call: Call[Any, Any]) -> Operation:
         raise Problem(404, "unknown-operation", str(error)) from None
 
 
+def _wanted(body: NewOperationView) -> JobFilter:
+    wanted = body.filter.filter()
+    if wanted == JobFilter() and not body.all:
+        rule = 'a filter restricts something, or there is `"all": true`'
+        said = f"the filter restricts nothing, so that every job would be meant; {rule}"
+        raise Problem(422, "invalid-input", said, field="filter", rule=rule)
+    return wanted
+
+
 def _begun(operation: Operation) -> Answer:
     where = {"location": f"/operations/{operation.id}"}
     return json_answer(operation_view(operation), 202, where)
@@ -84,6 +94,7 @@ ROUTES: tuple[AnyRoute, ...] = (
         status=202,
         body=NewOperationView,
         change="jobs.retry",
+        answers=LOCATED,
     ),
     Route(
         "POST",
@@ -95,6 +106,7 @@ ROUTES: tuple[AnyRoute, ...] = (
         status=202,
         body=NewOperationView,
         change="jobs.cancel",
+        answers=LOCATED,
     ),
     Route(
         "GET",

@@ -84,5 +84,6 @@ ROUTES: tuple[AnyRoute, ...] = (
         refuses=(401,),
         query=ProbeQuery,
         tells_more=True,
+        without_store=True,
     ),
 )

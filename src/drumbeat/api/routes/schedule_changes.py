@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from msgspec import UnsetType
 
 from drumbeat.api.answer import Answer, json_answer
 from drumbeat.api.call import Call, Nothing
 from drumbeat.api.problem import Problem
+from drumbeat.api.refusals import about
 from drumbeat.api.resolver import AnyRoute
-from drumbeat.api.route import Route
+from drumbeat.api.route import LOCATED, Route
 from drumbeat.api.showing import job_shown, schedule_shown
 from drumbeat.api.submitting import with_arguments
 from drumbeat.model.job import JobSpec
@@ -54,7 +57,8 @@ async def skip(call: Call[Nothing, SkipView]) -> ScheduleView:
         if not coming:
             raise Problem(409, "no-tick", f"schedule {name!r} has no tick to come")
         (tick_at,) = coming
-    return schedule_shown(call.desk, await schedules.skip(name, tick_at))
+    with about("tick_at"):
+        return schedule_shown(call.desk, await schedules.skip(name, tick_at))
 
 
 async def unskip(call: Call[Nothing, SkipView]) -> ScheduleView:
@@ -64,15 +68,26 @@ async def unskip(call: Call[Nothing, SkipView]) -> ScheduleView:
         tick_at = min((await schedules.get(name)).skips, default=None)
         if tick_at is None:
             raise Problem(409, "no-tick", f"schedule {name!r} has no tick that is skipped")
-    return schedule_shown(call.desk, await schedules.unskip(name, tick_at))
+    with about("tick_at"):
+        return schedule_shown(call.desk, await schedules.unskip(name, tick_at))
 
 
 async def backfill(call: Call[Nothing, BackfillView]) -> list[BackfilledView]:
     """What became of each tick."""
     desk, body = call.desk, call.body
-    end = body.end or await desk.store.now()
-    found = await desk.schedules.backfill(call.path["name"], body.start, end, dry_run=body.dry_run)
+    name, now = call.path["name"], await desk.store.now()
+    end = body.end or now
+    _check_past("to", end, f"not after now, {now.isoformat()}", now)
+    _check_past("from", body.start, f"not after to, {end.isoformat()}", end)
+    with about("from"):
+        found = await desk.schedules.backfill(name, body.start, end, dry_run=body.dry_run)
     return [backfilled_view(verdict) for verdict in found]
+
+
+def _check_past(field: str, given: datetime, rule: str, last: datetime) -> None:
+    if given > last:
+        said = f"{field} is {given.isoformat()}, and has to be {rule}"
+        raise Problem(422, "invalid-input", said, field=field, rule=rule)
 
 
 ROUTES: tuple[AnyRoute, ...] = (
@@ -120,6 +135,7 @@ ROUTES: tuple[AnyRoute, ...] = (
         refuses=(404,),
         body=TriggerView,
         change="schedule.trigger",
+        answers=LOCATED,
     ),
     Route(
         "POST",

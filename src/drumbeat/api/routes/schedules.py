@@ -11,8 +11,9 @@ from drumbeat.api.answer import Answer, Listed, json_answer
 from drumbeat.api.call import Call, Nothing
 from drumbeat.api.paging import Limit, PageQuery, Place
 from drumbeat.api.previewing import preview_view
+from drumbeat.api.problem import Problem
 from drumbeat.api.resolver import AnyRoute, quoted
-from drumbeat.api.route import Route
+from drumbeat.api.route import LOCATED, Route
 from drumbeat.api.scheduling import changed, definition_of, trigger_of
 from drumbeat.api.showing import job_shown, schedule_shown
 from drumbeat.model.page import PageRequest
@@ -83,6 +84,10 @@ async def create(call: Call[Nothing, NewScheduleView]) -> Answer:
 async def put(call: Call[Nothing, ScheduleDefinitionView]) -> Answer:
     """The schedule: 201 if it is new, 200 if it was replaced."""
     desk, name = call.desk, call.path["name"]
+    if len(name) > LONGEST_NAME:
+        rule = f"at most {LONGEST_NAME} characters"
+        said = f"the name of a schedule has {rule}, and not {len(name)}"
+        raise Problem(422, "invalid-input", said, field="name", rule=rule)
     stored, is_new = await desk.schedules.written(definition_of(name, call.body, desk))
     if is_new:
         return json_answer(schedule_shown(desk, stored), 201, _location(name))
@@ -173,6 +178,7 @@ ROUTES: tuple[AnyRoute, ...] = (
         refuses=(409,),
         body=NewScheduleView,
         change="schedule.create",
+        answers=LOCATED,
     ),
     Route(
         "GET",
@@ -194,6 +200,7 @@ ROUTES: tuple[AnyRoute, ...] = (
         refuses=(409,),
         body=ScheduleDefinitionView,
         change="schedule.put",
+        answers=LOCATED,
     ),
     Route(
         "PATCH",

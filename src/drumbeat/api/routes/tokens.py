@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 from drumbeat.api.answer import Listed
 from drumbeat.api.call import Call, Nothing
 from drumbeat.api.problem import Problem
+from drumbeat.api.refusals import about
 from drumbeat.api.resolver import AnyRoute
 from drumbeat.api.route import Route
 from drumbeat.engine.tokens import new_token
@@ -39,9 +40,14 @@ class TokenQuery(Struct, kw_only=True, forbid_unknown_fields=True):
 async def make(call: Call[Nothing, NewTokenView]) -> MadeTokenView:
     """A new token. The answer is the only place that ever shows it."""
     wanted, token = call.body, new_token()
-    made = await call.desk.store.tokens.add(
-        NewToken(wanted.name, digest_of(token), wanted.scope, wanted.expires_at)
-    )
+    now = call.desk.runtime.clock.now()
+    if wanted.expires_at is not None and wanted.expires_at <= now:
+        rule = f"later than now, {now.isoformat(timespec='seconds')}"
+        said = f"expires_at is {wanted.expires_at.isoformat()}, and has to be {rule}"
+        raise Problem(422, "invalid-input", said, field="expires_at", rule=rule)
+    with about("name"):
+        new = NewToken(wanted.name, digest_of(token), wanted.scope, wanted.expires_at)
+        made = await call.desk.store.tokens.add(new)
     if isinstance(made, NameTaken):
         raise Problem(
             409,
