@@ -36,12 +36,15 @@ class Fleet:
     def start(self, label: str) -> None:
         """Start a node, or one in the place of one that was killed."""
         arguments = command(self._setting, label, ROLES)
-        self._nodes[label] = subprocess.Popen([sys.executable, *arguments])
+        self._nodes[label] = subprocess.Popen(
+            [sys.executable, *arguments],
+            stdin=subprocess.PIPE,  # a node ends when nobody holds the other end any more
+        )
 
     def kill(self, label: str) -> None:
         """End a node at once, whatever it is doing."""
         self._nodes[label].kill()
-        self._nodes[label].wait()
+        self._nodes[label].communicate()
 
     def kill_all(self) -> None:
         """End all of them."""
