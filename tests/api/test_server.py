@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
 import logging
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, cast
 
@@ -20,10 +16,10 @@ from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.ports.store import Store
 from drumbeat.testing import FakeClock, FakeRuntime, inside
 
+from .serving import SLOW, asked, connected, empty, everything, node, posted, sent, served
+
 QUICK = Bounds(1, 4_096, body_seconds=1, idle_seconds=1, connections=3)
 """For those who are to be cut off."""
-SLOW = Bounds(60, 4_096, body_seconds=60, idle_seconds=60, connections=3)
-"""For those who are not, although the machine may stand still for some seconds."""
 TINY = b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n"
 NOT_FOREVER = 30.0
 
@@ -32,71 +28,6 @@ NOT_FOREVER = 30.0
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests under way are waited for longer than a test lasts."""
     monkeypatch.setattr("drumbeat.api.server.GRACE", 10 * NOT_FOREVER)
-
-
-async def empty(_connection: Any, _receive: Any, send: Any) -> None:
-    await send(
-        {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]}
-    )
-    await send({"type": "http.response.body", "body": b""})
-
-
-@asynccontextmanager
-async def served(
-    app: Any = empty, address: str = "127.0.0.1:0", bounds: Bounds = SLOW
-) -> AsyncGenerator[Server]:
-    server = Server(app, address, bounds=bounds)
-    await server.start()
-    try:
-        yield server
-    finally:
-        await server.stop()
-
-
-async def connected(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    host, _, port = address.rpartition(":")
-    return await asyncio.open_connection(host.strip("[]"), int(port))
-
-
-async def sent(address: str, data: bytes) -> bytes:
-    """Everything that comes back until the server ends the connection."""
-    reader, writer = await connected(address)
-    writer.write(data)
-    try:
-        return await everything(reader)
-    finally:
-        writer.close()
-
-
-async def everything(reader: asyncio.StreamReader) -> bytes:
-    """What came until the server hung up, be it while something was on its way there."""
-    got = b""
-    with contextlib.suppress(ConnectionResetError):
-        while more := await reader.read(65_536):
-            got += more
-    return got
-
-
-@asynccontextmanager
-async def node(**settings: Any) -> AsyncGenerator[tuple[Drumbeat, str]]:
-    """A node that serves the API to this machine."""
-    app = Drumbeat("memory://", environment={}, http_addr="127.0.0.1:0", **settings)
-    async with app.running(["api", "scheduler", "worker"]):
-        yield app, app.addresses[0]
-
-
-async def asked(address: str, request: bytes) -> tuple[int, Any]:
-    """One request on a connection of its own; the status and the JSON that came back."""
-    line, _, rest = request.partition(b"\r\n")
-    head = b"\r\nhost: localhost\r\nconnection: close\r\n"
-    answer = await sent(address, line + head + rest)
-    headers, _, body = answer.partition(b"\r\n\r\n")
-    return int(headers.split(b" ")[1]), json.loads(body) if body else None
-
-
-def posted(body: bytes, more: bytes = b"") -> bytes:
-    head = b"POST /jobs HTTP/1.1\r\ncontent-type: application/json\r\n" + more
-    return head + b"content-length: %d\r\n\r\n" % len(body) + body
 
 
 @pytest.mark.parametrize(

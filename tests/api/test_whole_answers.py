@@ -14,7 +14,7 @@ from drumbeat.api.answer import Answer
 from drumbeat.api.connection import Bounds
 from drumbeat.api.head import WHOLE, headers_of, written_head
 from drumbeat.api.server import Server
-from tests.api.test_server import connected, posted, sent
+from tests.api.serving import connected, posted, sent
 
 TOKEN = "a token for these tests"
 KNOWN = b"host: localhost\r\nauthorization: Bearer " + TOKEN.encode() + b"\r\n"

@@ -2,24 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 
 import pytest
 
 from drumbeat.coordinators.postgres import coordinator as on_postgres
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.engine.runtime import SystemClock, SystemRuntime
+from drumbeat.postgres import connecting
 from drumbeat.postgres.connecting import Limits
+from drumbeat.postgres.database import Database
+from servers import Postgres
+
+from .postgres_namespace import namespace_in
 
 pytest.register_assert_rewrite("drumbeat.testing.conformance")
 
 AGES = 60.0
 """Seconds that no server takes for an answer, however busy the machine and its disk are."""
+HASTY = Limits(connections=2, patience=AGES, connecting=AGES, statement=4.0, lock=0.3)
 
 
 @pytest.fixture
 def key() -> str:
     """A name that nobody else uses."""
     return f"test/{SystemRuntime().random.getrandbits(64):x}"
+
+
+@pytest.fixture
+def namespace(postgres: Postgres) -> Iterator[str]:
+    """A schema of its own on the shared server."""
+    with namespace_in(postgres.address) as name:
+        yield name
+
+
+@pytest.fixture
+async def database(postgres: Postgres, namespace: str) -> AsyncIterator[Database]:
+    """The layer under store and coordinator, on that schema."""
+    database = Database(postgres.address, SystemClock(), namespace)
+    yield database
+    await database.close()
+
+
+@pytest.fixture
+async def hasty(
+    postgres: Postgres, namespace: str, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Database]:
+    monkeypatch.setattr(connecting, "SLACK", AGES)  # the server itself says what takes too long
+    await database.open()  # a busy machine may take its time to make the schema
+    hasty = Database(postgres.address, SystemClock(), namespace, HASTY)
+    yield hasty
+    await hasty.close()
 
 
 @pytest.fixture

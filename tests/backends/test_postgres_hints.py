@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -20,22 +20,9 @@ from drumbeat.stores.postgres import PostgresStore
 from drumbeat.testing.clock import FakeClock
 from servers import Pgbouncer, Postgres
 
-from .postgres_namespace import kill_connections, namespace_in, until
+from .postgres_namespace import kill_connections, until
 
 SOON = 40.0
-
-
-@pytest.fixture
-def namespace(postgres: Postgres) -> Iterator[str]:
-    with namespace_in(postgres.address) as name:
-        yield name
-
-
-@pytest.fixture
-async def database(postgres: Postgres, namespace: str) -> AsyncIterator[Database]:
-    database = Database(postgres.address, SystemClock(), namespace)
-    yield database
-    await database.close()
 
 
 class TestHints:

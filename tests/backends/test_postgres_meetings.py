@@ -7,7 +7,7 @@ Each is held up by a transaction of our own, at the very place where the other c
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncIterator, Awaitable
 from typing import Any, TypeVar
 
 import psycopg
@@ -46,19 +46,13 @@ from drumbeat.testing.conformance.builders import (
 )
 from servers import Postgres
 
-from .postgres_namespace import ask, namespace_in, until
+from .postgres_namespace import ask, until
 
 HELD_UP = (
     "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%{}%'"
 )
 
 T = TypeVar("T")
-
-
-@pytest.fixture
-def namespace(postgres: Postgres) -> Iterator[str]:
-    with namespace_in(postgres.address) as name:
-        yield name
 
 
 @pytest.fixture

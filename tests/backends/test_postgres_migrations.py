@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 import psycopg
@@ -20,7 +20,7 @@ from drumbeat.postgres.migrating import Migration, known_migrations
 from drumbeat.postgres.schema import Schema
 from servers import Pgbouncer, Postgres
 
-from .postgres_namespace import ask, namespace_in, tell
+from .postgres_namespace import ask, tell
 
 ONE = Migration(1, "one", "-- deploy: before\nCREATE TABLE {schema}.one (id int);\n")
 TWO = Migration(
@@ -32,19 +32,6 @@ TWO = Migration(
 )
 THREE = Migration(3, "three", "-- deploy: after\nDROP TABLE {schema}.one;\n")
 BROKEN = Migration(4, "broken", "-- deploy: before\nCREATE TABLE {schema}.four (id int); SELEKT;\n")
-
-
-@pytest.fixture
-def namespace(postgres: Postgres) -> Iterator[str]:
-    with namespace_in(postgres.address) as name:
-        yield name
-
-
-@pytest.fixture
-async def database(postgres: Postgres, namespace: str) -> AsyncIterator[Database]:
-    database = Database(postgres.address, SystemClock(), namespace)
-    yield database
-    await database.close()
 
 
 def knowing(database: Database, *migrations: Migration) -> Schema:
