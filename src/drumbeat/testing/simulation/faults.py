@@ -17,6 +17,9 @@ from drumbeat.testing.simulation.process import LEASE_TTL, Process
 if TYPE_CHECKING:
     from drumbeat.testing.simulation.world import World
 
+LONGEST_DELAYS = (0.3, 2.0, 8.0)
+"""Seconds that a message may be on its way, in one kind of weather each."""
+
 
 class Fault(StrEnum):
     """A kind of fault."""
@@ -83,7 +86,7 @@ def weather(kinds: frozenset[Fault], random: Random) -> Weather:
     return Weather(
         loss=0.01 + rough * 0.08 if Fault.LOSS in kinds else 0.0,
         delay=0.02 + rough * 0.15 if Fault.DELAY in kinds else 0.0,
-        longest_delay=random.choice((0.3, 2.0, 8.0)),
+        longest_delay=random.choice(LONGEST_DELAYS),
         doubling=0.02 + rough * 0.1 if Fault.DOUBLING in kinds else 0.0,
     )
 

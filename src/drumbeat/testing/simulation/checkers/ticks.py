@@ -13,11 +13,12 @@ from drumbeat.rules.ticks import next_tick
 from drumbeat.testing.simulation.checkers.reading import Commit, changes_by, written_by
 from drumbeat.testing.simulation.checkers.violation import Violation
 from drumbeat.testing.simulation.checkers.watcher import ServerWatcher
+from drumbeat.testing.simulation.faults import LONGEST_DELAYS
 from drumbeat.testing.simulation.history import Applied, History
 
 EARLY = timedelta(microseconds=1)
-LEEWAY = timedelta(seconds=5)
-"""A removal accounts for what was due so long before it; what came due just then goes with it."""
+LEEWAY = timedelta(seconds=max(LONGEST_DELAYS) + 1.0)
+"""A removal accounts for what was due when it was decided on, and may be on its way for so long."""
 
 
 class EveryTickHasAnAccount(ServerWatcher):
