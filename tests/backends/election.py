@@ -56,10 +56,17 @@ class Election:
                 await self.leader()
                 for elector in others:
                     elector.start()
+                await self.all_have_tried()
                 yield self
             finally:
                 await asyncio.gather(*(elector.stop() for elector in self.electors))
                 eye.cancel()
+
+    async def all_have_tried(self) -> None:
+        """Wait until the others know the server: one that comes later knows nothing of its past."""
+        async with asyncio.timeout(PATIENCE):
+            while any(each.outage or not each.tries for each in self.electors[1:]):
+                await clock.sleep(0.005)
 
     def acting(self) -> list[Lease]:
         """The terms in which somebody may act right now."""

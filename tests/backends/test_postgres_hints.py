@@ -351,8 +351,11 @@ class TestBehindAPooler:
         """It still takes connections then, and ends them when something is asked."""
         clock = FakeClock()
         with Postgres.start() as server, Pgbouncer.start(server) as bouncer:
-            database = Database(bouncer.address, clock, namespace, Limits(statement=0.5))
-            async with asyncio.timeout(SOON):
+            patient = Database(server.address, clock, namespace)
+            await patient.open()  # a busy machine may take its time to make the schema
+            await patient.close()
+            database = Database(bouncer.address, clock, namespace, Limits(statement=4.0))
+            async with asyncio.timeout(2 * SOON):
                 woken = await hearing(database)
                 server.kill()
                 said = "did not answer in time"
