@@ -125,6 +125,17 @@ class TestPool:
         await until(lambda: ask(postgres.address, SLEEPING) == [(0,)])
         await database.close()
 
+    async def test_a_caller_that_is_cancelled_after_the_pool_was_closed_leaves_nothing_behind(
+        self, postgres: Postgres, namespace: str
+    ) -> None:
+        database = Database(postgres.address, SystemClock(), namespace, ONE)
+        late = asyncio.create_task(database.fetch("SELECT pg_sleep(30)"))
+        await until(lambda: ask(postgres.address, SLEEPING) == [(1,)])
+        await database.close()
+        late.cancel()
+        await asyncio.wait([late], timeout=SOON)
+        assert not [task for task in asyncio.all_tasks() if "_mend" in repr(task)]
+
     async def test_a_transaction_that_was_left_open_is_over(self, hasty: Database) -> None:
         async with hasty.borrow() as connection:
             pid = await connection.fetchval("SELECT pg_backend_pid()")

@@ -62,7 +62,7 @@ class Pool:
         """The caller has done with it; the error, if any, is what it ended with."""
         if connection.is_closed():
             self._drop(connection)
-        elif error is not None and _left_unfinished(error):
+        elif error is not None and _left_unfinished(error) and not self._closed:
             self._look_after(connection)
         elif (
             self._closed
