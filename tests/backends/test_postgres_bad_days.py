@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
 
 import pytest
 
@@ -17,7 +16,7 @@ from drumbeat.postgres.database import Database
 from drumbeat.postgres.failures import translated
 from servers import Postgres
 
-from .postgres_namespace import ask, kill_connections, namespace_in, until
+from .postgres_namespace import ask, kill_connections, until
 
 SOON = 60.0
 
@@ -27,19 +26,6 @@ ONE = Limits(connections=1, patience=SOON, connecting=SOON)
 SLEEPING = (
     "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%sleep(30)' AND state = 'active'"
 )
-
-
-@pytest.fixture
-def namespace(postgres: Postgres) -> Iterator[str]:
-    with namespace_in(postgres.address) as name:
-        yield name
-
-
-@pytest.fixture
-async def database(postgres: Postgres, namespace: str) -> AsyncIterator[Database]:
-    database = Database(postgres.address, SystemClock(), namespace)
-    yield database
-    await database.close()
 
 
 class TestBadDays:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 
 import psycopg
 import pytest
@@ -14,17 +14,11 @@ from drumbeat.stores.postgres import PostgresStore
 from drumbeat.testing.conformance.builders import ANNE, NOON, insert, take, wanted
 from servers import Postgres
 
-from .postgres_namespace import ask, namespace_in, until
+from .postgres_namespace import ask, until
 
 MAIL = wanted(queues=("mail",))
 BOTH = wanted(queues=("default", "mail"))
 WAITING = "SELECT FROM pg_locks WHERE NOT granted AND relation = '\"{}\".paused_queues'::regclass"
-
-
-@pytest.fixture
-def namespace(postgres: Postgres) -> Iterator[str]:
-    with namespace_in(postgres.address) as name:
-        yield name
 
 
 @pytest.fixture

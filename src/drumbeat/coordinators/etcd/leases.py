@@ -77,17 +77,17 @@ class EtcdLeases:
         term = self._terms.get(lease.name)
         if term is None or not same(term.lease, lease):
             term = await self._held(lease.name)
-        number = 0
-        while term is not None and same(term.lease, lease):
-            if term.number == number:
-                self._terms[lease.name] = term
-                return lease
-            number = number or await self._client.grant(ceil(lease.ttl.total_seconds()))
+        if term is None or not same(term.lease, lease):
+            return None
+        number = await self._client.grant(ceil(lease.ttl.total_seconds()))
+        while term.number != number:  # another of its renewals was faster: once more, after that
             term = await self.rebind(term, number)
-        self._forget(lease)
-        if number:
-            await self._drop(number)
-        return None
+            if term is None or not same(term.lease, lease):
+                self._forget(lease)
+                await self._drop(number)
+                return None
+        self._terms[lease.name] = term
+        return lease
 
     async def release(self, lease: Lease) -> bool:
         """End this very term, and wake those who wait."""
