@@ -4,7 +4,7 @@
 RUN := scripts/uv run --locked
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test chaos simulate check bench docs format clean
+.PHONY: help demo test chaos simulate mutants check bench docs format clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +27,10 @@ chaos: ## fleets on real servers under a nemesis, and the bad days that `make te
 	$(RUN) python -m servers install || test -z "$$CI"
 	$(RUN) python -m chaos --minutes $(MINUTES)
 	$(RUN) pytest -m chaos tests/bad_days
+
+mutants: ## plant bugs in copies of the source, one at a time, and say which ones the tests miss
+	$(RUN) python -m servers install || test -z "$$CI"
+	$(RUN) python -m mutants --processes $(PROCESSES)
 
 check: ## formatting, lint, types (mypy and pyright), layers
 	$(RUN) ruff format --check

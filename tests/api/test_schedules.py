@@ -119,6 +119,19 @@ async def test_a_task_that_only_others_know_is_scheduled_with_unchecked_argument
     assert (job.status, job.data["arguments"], job.data["schedule"]) == (201, {"n": 2}, "nightly")
 
 
+async def test_other_arguments_bring_their_own_limit_key(ours: House, ask: Caller) -> None:
+    @ours.app.task(key="account-{account}")
+    async def bill(account: int) -> None: ...
+
+    await put(ask, task="bill", args={"account": 1})
+    triggered = await ask("POST", "/schedules/nightly/trigger", {"args": {"account": 2}})
+    await ask("PATCH", "/schedules/nightly", {"args": {"account": 3}})
+    job = await ours.app.jobs.get(triggered.data["id"])
+    schedule = await ours.app.schedules.get("nightly")
+    assert [limit.key for limit in job.spec.limits] == ["key:bill:account-2"]
+    assert [limit.key for limit in schedule.schedule.job.limits] == ["key:bill:account-3"]
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [

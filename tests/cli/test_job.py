@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 
 from drumbeat import Retry
+from drumbeat.cli.asked import Asked
 from drumbeat.model.retry import DEFAULT_RETRY, Strategy
 
 from .support import Terminal
@@ -257,3 +258,15 @@ def test_a_secret_argument_is_shown_to_nobody(terminal: Terminal) -> None:
         assert shown.code == 0
         assert "hunter2" not in shown.out + shown.err
     assert b"hunter2" in terminal.do(terminal.app.jobs.get(1)).spec.arguments
+
+
+def test_an_operation_that_somebody_cancels_meanwhile_is_an_error(
+    busy: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def cancelled_meanwhile(app: Asked, operation_id: int, *_: object) -> None:
+        await app.jobs.cancel(operation_id, "wrong filter")
+
+    monkeypatch.setattr("drumbeat.cli.bulk.watch", cancelled_meanwhile)
+    answer = busy("job", "retry", "--task", "fail", "-o", "json")
+    assert (answer.code, answer.data["status"]) == (1, "cancelled")
+    assert f"operation {answer.data['id']} cancelled" in answer.err

@@ -18,6 +18,10 @@ class Relay:
         self.connections = 0
         self.loses = 0
         """How many connections, from the next one on, end when the first answer would come."""
+        self.ends_after: bytes | None = None
+        """The next connection ends, in good order, once the server has said this."""
+        self.ended = asyncio.Event()
+        """Set when that has happened."""
         self._writers: set[asyncio.StreamWriter] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
@@ -61,6 +65,10 @@ class Relay:
                 if loses:
                     await their_reader.read(1)
                     writer.transport.abort()
+                elif (words := self.ends_after) is not None:
+                    self.ends_after = None
+                    await _pump_through(words, their_reader, writer)
+                    self.ended.set()
                 else:
                     await _pump(their_reader, writer)
                 their_writer.transport.abort()
@@ -74,3 +82,13 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
         while data := await reader.read(65_536):
             writer.write(data)
             await writer.drain()
+
+
+async def _pump_through(
+    words: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    """Hand on everything up to these words and the rest of their line, then end the stream."""
+    writer.write(await reader.readuntil(words))
+    writer.write(await reader.readuntil(b"\n\n"))
+    writer.close()
+    await writer.wait_closed()

@@ -257,6 +257,20 @@ async def test_events_come_as_they_happen_and_go_on_after_a_break(app: Drumbeat)
         await asyncio.wait([listening])
 
 
+async def test_an_event_is_heard_although_the_stream_broke_before_its_first_one(
+    app: Drumbeat,
+) -> None:
+    """The notice `ready` says where the stream begins: a new connection goes on from there."""
+    async with relayed(app) as (relay, client):
+        relay.ends_after = b"event: ready"
+        listening = asyncio.create_task(anext(client.events(["job"])))
+        await asyncio.wait_for(relay.ended.wait(), 60)
+        missed = await app.jobs.submit("greet")
+        event = await asyncio.wait_for(listening, 60)
+        assert isinstance(event.about, Job)
+        assert (event.kind, event.about.id) == ("job", missed.id)
+
+
 async def test_a_closed_client_says_so(client: Client) -> None:
     await client.close()
     with pytest.raises(NotRunning, match="closed"):

@@ -354,3 +354,26 @@ async def test_an_app_without_an_election_warns_when_it_starts(
     async with app.running():
         pass
     assert "Leader election is off" in caplog.text
+
+
+async def test_a_node_leaves_only_when_the_store_knows_what_became_of_its_jobs(
+    fleet: Fleet, app: Drumbeat
+) -> None:
+    begun = asyncio.Event()
+
+    @app.task
+    async def work() -> None:
+        begun.set()
+        await asyncio.get_running_loop().create_future()
+
+    take, leave = Fault(fleet.store.jobs, "take"), Fault(fleet.store.nodes, "leave").hang()
+    await app.start()
+    job = await work.submit()
+    await fleet.clock.advance(1)
+    assert begun.is_set()
+    take.hang()  # so that the worker's own call is cut short, and the node has to make up for it
+    stopping = asyncio.ensure_future(app.stop(0))
+    await leave.hanging.wait()
+    assert (await app.jobs.get(job.id)).status is Status.QUEUED
+    leave.heal()
+    await stopping

@@ -16,6 +16,8 @@ from drumbeat.model.events import (
     LeadershipGained,
 )
 from drumbeat.model.lease import SCHEDULER
+from drumbeat.rules.leading import Leading
+from drumbeat.testing import inside
 from drumbeat.testing.runtime import FakeRuntime
 
 from .support import Fault, Fleet, Heard
@@ -176,3 +178,22 @@ async def test_a_tool_that_only_asks_the_store_needs_no_coordinator(
     fleet.coordinator.open = down  # type: ignore[method-assign]  # as that of a server
     async with app.connected():
         assert await app.jobs.counts() == {}
+
+
+async def test_an_earlier_term_of_the_same_node_is_not_to_be_trusted(
+    fleet: Fleet, app: Drumbeat
+) -> None:
+    async with fleet.running(app):
+        node = inside.node(app)
+        assert node is not None
+        elector = node._parts.elector
+        assert elector is not None
+        first = elector.state
+        assert isinstance(first, Leading)
+        app.leadership.resign()
+        await fleet.clock.advance("1m")
+        second = elector.state
+        assert isinstance(second, Leading)
+        assert second.lease.token > first.lease.token
+        assert elector.may_act(second.lease)
+        assert not elector.may_act(first.lease)

@@ -93,6 +93,11 @@ def test_nothing_fires_in_time_that_is_accounted_for() -> None:
     assert fired(plan(DueSchedule(resumed, finished(3)), at(65.1))) == [at(65)]
 
 
+def test_a_tick_at_the_very_cursor_is_accounted_for() -> None:
+    resumed = replace(stored(13), cursor=at(8))
+    assert fired(plan(DueSchedule(resumed, finished(3)), at(13.1))) == [at(13)]
+
+
 def test_a_paused_schedule_skips_its_tick() -> None:
     outcome = plan(DueSchedule(replace(stored(), paused=True), None), at(5))
     assert [skip.reason for skip in outcome.skips] == [SkipReason.PAUSED]

@@ -12,7 +12,7 @@ from drumbeat.model.events import AttemptEnded, TickPassed
 from drumbeat.model.ids import NodeId
 from drumbeat.model.job import Change, JobSpec, Settlement, Wanted
 from drumbeat.ports.store import Store
-from drumbeat.testing import inside
+from drumbeat.testing import inside, tick
 from drumbeat.testing.clock import START
 
 from .support import Scrape, Watched, read
@@ -147,6 +147,20 @@ async def test_a_backfill_submits_what_it_fires(watched: Watched) -> None:
     await app.schedules.backfill("beat", START + timedelta(seconds=30), end)
     submitted = scraped(watched).get("drumbeat_jobs_submitted_total", queue="mail")
     assert submitted == len([START + timedelta(minutes=1), end])
+
+
+async def test_every_tick_that_is_caught_up_on_submits_a_job(watched: Watched) -> None:
+    app = watched.app
+
+    @app.scheduled(every(minutes=1), queue="mail", misfire="all", overlap="allow")
+    async def beat() -> None: ...
+
+    await app.start(["worker"])  # declares the schedule, and nobody leads
+    await watched.clock.advance("3m")
+    await tick(app)
+    fired = await app.schedules.ticks("beat")
+    submitted = scraped(watched).get("drumbeat_jobs_submitted_total", queue="mail")
+    assert submitted == len(fired.items) == 3
 
 
 @pytest.mark.parametrize(("seconds", "runs"), [(0.0, 0), (3.0, 1)])

@@ -1,0 +1,32 @@
+"""Every mutant of the catalogue can be planted in the source as it is."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from mutants.mutant import InvalidMutant, Mutant, read_catalogue
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("mutant", read_catalogue(), ids=lambda mutant: mutant.name)
+def test_a_mutant_changes_the_source_and_names_tests_that_exist(mutant: Mutant) -> None:
+    source = (ROOT / mutant.file).read_text()
+    planted = mutant.plant(source)
+    assert planted != source
+    if mutant.file.endswith(".py"):
+        ast.parse(planted)
+    for test in mutant.tests:
+        path, _, name = test.partition("::")
+        assert (ROOT / path).exists(), test
+        assert name.partition("[")[0] in (ROOT / path).read_text(), test
+
+
+@pytest.mark.parametrize("source", ["", "a < b\na < b\n"])
+def test_a_mutant_whose_text_is_not_found_once_is_refused(source: str) -> None:
+    mutant = Mutant("boundary", "src/x.py", "a < b", "a <= b", ("tests/x.py",))
+    with pytest.raises(InvalidMutant, match=r"'boundary'.*expected once"):
+        mutant.plant(source)
