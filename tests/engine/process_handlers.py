@@ -77,3 +77,11 @@ def huge() -> str:
 
 def leave() -> None:
     raise SystemExit(4)
+
+
+def give_up() -> None:
+    raise GeneratorExit
+
+
+async def give_up_async() -> None:
+    raise GeneratorExit

@@ -9,8 +9,13 @@ from contextlib import suppress
 import pytest
 
 from drumbeat import Cancel, Context, Drumbeat, Retry, Snooze, Status
+from drumbeat.engine.bus import Bus
+from drumbeat.engine.executor import Executor
+from drumbeat.engine.run import Run
+from drumbeat.engine.task import TaskOptions, define
 from drumbeat.model.events import ResultDropped, ServiceFailed
-from drumbeat.model.job import RESULT_LIMIT, Change
+from drumbeat.model.ids import JobId, NodeId
+from drumbeat.model.job import RESULT_LIMIT, Attempt, Change, Hold, JobSpec
 from drumbeat.testing.clock import FakeClock
 
 from .support import Fleet, Heard
@@ -114,7 +119,7 @@ class Unheard(BaseException):
     """An error that is no `Exception`, as test frameworks and other event loops raise."""
 
 
-@pytest.mark.parametrize("error", [SystemExit(3), Unheard("odd")])
+@pytest.mark.parametrize("error", [SystemExit(3), GeneratorExit(), Unheard("odd")])
 async def test_a_handler_that_raises_no_exception_but_a_base_exception_only_fails_its_job(
     fleet: Fleet, app: Drumbeat, heard: Heard, error: BaseException
 ) -> None:
@@ -138,6 +143,24 @@ async def test_a_handler_that_raises_no_exception_but_a_base_exception_only_fail
         after = await fleet.done(app, await other.submit(), "1m")
         assert after.status is Status.COMPLETED
         assert heard.of(ServiceFailed) == []
+
+
+async def test_an_attempt_whose_coroutine_is_closed_ends_without_awaiting_anything(
+    clock: FakeClock,
+) -> None:
+    """What the interpreter does to a task that outlives its loop must not look like a failure."""
+
+    async def forever() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    now = clock.now()
+    attempt = Attempt(Hold(JobId(1), 1), 1, JobSpec("forever"), NodeId("n:1"), now, now)
+    run = Run(attempt, define(forever, "forever", TaskOptions()), clock, lambda: None)
+    run.begin(asyncio.ensure_future(forever()))
+    execution = Executor(Bus(clock), 1).execute(run)
+    execution.send(None)
+    with pytest.raises(GeneratorExit):
+        execution.throw(GeneratorExit)
 
 
 async def test_a_thread_that_raises_keyboard_interrupt_only_fails_its_job(

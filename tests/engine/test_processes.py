@@ -114,6 +114,11 @@ async def test_handlers_in_a_process(app: Drumbeat) -> None:
     assert left.status is Status.FAILED
     assert "SystemExit" in (left.error or "")
 
+    for gives_up in (handlers.give_up, handlers.give_up_async):
+        gave_up = await done(app, await app.task(process=True, retry=once)(gives_up).submit())
+        assert gave_up.status is Status.FAILED
+        assert "GeneratorExit" in (gave_up.error or "")
+
     for handler in (handlers.unserialisable, handlers.huge):
         task: Task[[], object] = app.task(process=True, retry=once)(handler)
         job = await done(app, await task.submit())

@@ -55,9 +55,11 @@ class Executor:
         except asyncio.CancelledError as error:
             # Nobody asked for it, so it is an error like any other: `Cancel` is how to mean it.
             return run.interruption or Raised(_told(error))
-        except (GeneratorExit, KeyboardInterrupt):
+        except KeyboardInterrupt:
             raise  # meant for the loop, whatever runs on it
-        except BaseException as error:  # noqa: BLE001 - a handler may raise anything
+        except BaseException as error:
+            if isinstance(error, GeneratorExit) and not run.is_current:
+                raise  # this coroutine is being closed; else the handler raised it
             ending = ending_of(error)
         finally:
             run.end()

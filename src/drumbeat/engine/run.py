@@ -100,6 +100,14 @@ class Run:
             inf if self._patience is None else heard_at + self._patience,
         )
 
+    @property
+    def is_current(self) -> bool:
+        """Whether the code that asks is being executed by the task of this run."""
+        try:
+            return self._task is not None and asyncio.current_task() is self._task
+        except RuntimeError:  # no loop runs any more
+            return False
+
     def begin(self, task: asyncio.Task[Any]) -> None:
         """This task runs the handler from here on."""
         self._task = task
