@@ -13,6 +13,7 @@ from drumbeat.api.peer import is_loopback
 from drumbeat.api.table import OF_WORKERS, TABLE
 from drumbeat.backends import Backends, extra
 from drumbeat.config import Config, Level
+from drumbeat.engine.attempts import Attempts
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.elector import Candidacy, Elector
 from drumbeat.engine.executor import Executor
@@ -23,16 +24,19 @@ from drumbeat.engine.listener import WorkerSettings
 from drumbeat.engine.marks import Marks
 from drumbeat.engine.node import Parts, RunningNode
 from drumbeat.engine.passing import Passing
+from drumbeat.engine.process_slots import ProcessSlots
 from drumbeat.engine.promoter import Promoter, PromoterSettings
 from drumbeat.engine.pruner import Pruner, RetentionSettings
 from drumbeat.engine.reaper import Reaper
 from drumbeat.engine.registry import Registry
 from drumbeat.engine.resignation import Resignation
+from drumbeat.engine.rooms import ProcessRoom, Room, Rooms, SlotRoom
 from drumbeat.engine.service import Service
 from drumbeat.engine.shadow import MarkShadow, TurnShadow
 from drumbeat.engine.shared_ticker import SharedTicker
 from drumbeat.engine.slots import Slots
 from drumbeat.engine.submitter import Submitter
+from drumbeat.engine.task import Place
 from drumbeat.engine.ticker import Ticker, TickerSettings
 from drumbeat.engine.traced import TracedExecutor, TracedJoining, TracedSubmitter
 from drumbeat.engine.worker import Worker
@@ -101,15 +105,13 @@ def check(config: Config) -> None:
 def build_node(plant: Plant, node_id: NodeId, roles: frozenset[Role]) -> RunningNode:
     """All services of a node, put together and ready to start."""
     runtime, bus, config = plant.runtime, plant.bus, plant.config
-    executor = Executor(bus, config.processes)
-    if plant.tracing is not None:
-        executor = TracedExecutor(bus, config.processes, plant.tracing)
+    executor = Executor(bus) if plant.tracing is None else TracedExecutor(bus, plant.tracing)
     works = Role.WORKER in roles
-    slots = Slots(config.concurrency if works else 1, plant.registry, executor, runtime, bus)
+    rooms = _rooms(plant, executor) if works else _errand_room(plant, executor)
     started_at = runtime.clock.now()
-    worker = _worker(plant, node_id, slots) if works else None
+    worker = _worker(plant, node_id, rooms) if works else None
     if worker is None and Role.SCHEDULER in roles:
-        worker = _errands(plant, node_id, slots)
+        worker = _errands(plant, node_id, rooms)
 
     def describe() -> Node:
         return Node(
@@ -117,13 +119,13 @@ def build_node(plant: Plant, node_id: NodeId, roles: frozenset[Role]) -> Running
             roles=roles,
             version=VERSION,
             started_at=started_at,
-            slots=config.concurrency if works else 0,
-            busy=len(slots.runs),
+            slots=rooms.count if works else 0,
+            busy=len(rooms.attempts.running),
             queues=config.queues if works else (),
             draining=worker is not None and not worker.taking,
         )
 
-    keeper = Keeper(plant.backends.store.nodes, describe, _heartbeats(config), slots, runtime, bus)
+    keeper = Keeper(plant.backends.store.nodes, describe, _heartbeats(config), rooms, runtime, bus)
     elector = _elector(plant, node_id) if Role.SCHEDULER in roles else None
     leadership = None
     if elector is not None:
@@ -134,7 +136,7 @@ def build_node(plant: Plant, node_id: NodeId, roles: frozenset[Role]) -> Running
         node_id,
         roles,
         keeper,
-        slots,
+        rooms,
         executor,
         worker,
         elector,
@@ -173,7 +175,26 @@ def doors_of(desk: Desk, roles: frozenset[Role]) -> Doors:
     return Doors(doors)
 
 
-def _worker(plant: Plant, node_id: NodeId, slots: Slots) -> Worker:
+def _rooms(plant: Plant, executor: Executor) -> Rooms:
+    """Slots for each place where handlers run."""
+    config, registry, attempts = plant.config, plant.registry, Attempts(plant.runtime, plant.bus)
+
+    def room(count: int, *places: Place) -> Room:
+        return SlotRoom(frozenset(places), Slots(count, registry, executor, attempts), registry)
+
+    direct = room(config.concurrency, Place.LOOP, Place.THREAD)
+    children = ProcessSlots(config.processes, registry, executor, attempts)
+    return Rooms([direct, ProcessRoom(children, registry)], attempts)
+
+
+def _errand_room(plant: Plant, executor: Executor) -> Rooms:
+    """One slot, for the built-in tasks."""
+    registry, attempts = plant.registry.only_built_in(), Attempts(plant.runtime, plant.bus)
+    slots = Slots(1, registry, executor, attempts)
+    return Rooms([SlotRoom(frozenset(Place), slots, registry)], attempts)
+
+
+def _worker(plant: Plant, node_id: NodeId, rooms: Rooms) -> Worker:
     store = plant.backends.store
     settings = WorkerSettings(node_id, plant.config.queues, plant.backends.poll, store.writers)
     return Worker(
@@ -181,13 +202,13 @@ def _worker(plant: Plant, node_id: NodeId, slots: Slots) -> Worker:
         store.jobs,
         plant.backends.queue,
         plant.registry,
-        slots,
+        rooms,
         plant.runtime,
         plant.bus,
     )
 
 
-def _errands(plant: Plant, node_id: NodeId, slots: Slots) -> Worker:
+def _errands(plant: Plant, node_id: NodeId, rooms: Rooms) -> Worker:
     """What a node without the role of a worker runs while it leads: built-in tasks, one a time."""
     backends = plant.backends
     return Worker(
@@ -195,7 +216,7 @@ def _errands(plant: Plant, node_id: NodeId, slots: Slots) -> Worker:
         backends.store.jobs,
         backends.queue,
         plant.registry.only_built_in(),
-        slots,
+        rooms,
         plant.runtime,
         plant.bus,
     )

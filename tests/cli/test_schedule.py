@@ -261,7 +261,8 @@ def test_an_explanation_says_what_a_job_waits_for(beating: Terminal) -> None:
     assert "It has waited for 20s: every worker of its queue is busy." in explained()
     beating.start_a_node()
     told = "It has waited for 20s, though workers of its queue have room: it may be that none of "
-    assert f"{told}them knows the task 'greet', or that a limit holds it up." in explained()
+    perhaps = "that a limit holds it up, or that none has a free process for it."
+    assert f"{told}them knows the task 'greet', {perhaps}" in explained()
     beating("queue", "pause", "default", "--reason", "too much")
     assert "The queue 'default' is paused (too much), so its jobs wait." in explained()
     assert "It has waited" not in explained()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from drumbeat.engine.attempts import Attempts
 from drumbeat.engine.buffer import Buffer
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.executor import Executor
 from drumbeat.engine.registry import Registry
+from drumbeat.engine.rooms import Rooms, SlotRoom
 from drumbeat.engine.slots import Slots
+from drumbeat.engine.task import Place
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.job import LEADER_QUEUE, Attempt, Change, Hold, JobSpec
 from drumbeat.rules.prefetching import PATIENCE
@@ -54,13 +57,15 @@ async def test_one_alarm_hands_back_each_at_its_time(clock: FakeClock) -> None:
 
 async def test_the_leaders_own_jobs_that_wait_go_back_alone(clock: FakeClock) -> None:
     bus = Bus(clock)
-    slots = Slots(1, Registry(), Executor(bus, 1), FakeRuntime(clock), bus)
+    attempts, registry = Attempts(FakeRuntime(clock), bus), Registry()
+    slots = Slots(1, registry, Executor(bus), attempts)
+    rooms = Rooms([SlotRoom(frozenset(Place), slots, registry)], attempts)
     slots.give([attempt(1, LEADER_QUEUE), attempt(2), attempt(3, LEADER_QUEUE)])
-    slots.give_back_waiting("leadership was lost", LEADER_QUEUE)
-    assert [(each.hold.job_id, each.change) for each in slots.settled] == [
+    rooms.give_back_waiting("leadership was lost", LEADER_QUEUE)
+    assert [(each.hold.job_id, each.change) for each in attempts.settled] == [
         (1, Change.GIVE_BACK),
         (3, Change.GIVE_BACK),
     ]
-    assert slots.unended == (Hold(JobId(2), 1),)
-    assert slots.waiting == 1
-    assert {hold.job_id for hold in slots.holds} == {1, 2, 3}
+    assert rooms.unended == (Hold(JobId(2), 1),)
+    assert rooms.waiting == 1
+    assert {hold.job_id for hold in rooms.holds} == {1, 2, 3}

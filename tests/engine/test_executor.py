@@ -157,7 +157,7 @@ async def test_an_attempt_whose_coroutine_is_closed_ends_without_awaiting_anythi
     attempt = Attempt(Hold(JobId(1), 1), 1, JobSpec("forever"), NodeId("n:1"), now, now)
     run = Run(attempt, define(forever, "forever", TaskOptions()), clock, lambda: None)
     run.begin(asyncio.ensure_future(forever()))
-    execution = Executor(Bus(clock), 1).execute(run)
+    execution = Executor(Bus(clock)).execute(run)
     execution.send(None)
     with pytest.raises(GeneratorExit):
         execution.throw(GeneratorExit)

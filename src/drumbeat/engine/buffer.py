@@ -29,9 +29,15 @@ class Batch:
 class Buffer:
     """First in, first out; too long in, handed back."""
 
-    def __init__(self, clock: Clock, hand_back: Callable[[Attempt], None]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        hand_back: Callable[[Attempt], None],
+        patience: float = PATIENCE,
+    ) -> None:
         self._clock = clock
         self._hand_back = hand_back
+        self._patience = patience
         self._batches: deque[Batch] = deque()
         """None is empty."""
         self._alarm: Alarm | None = None
@@ -60,7 +66,7 @@ class Buffer:
         while self._batches:
             batch = self._batches[0]
             waited = self._clock.elapsed() - batch.since
-            if waited >= PATIENCE:
+            if waited >= self._patience:
                 self._hand_back_first()
                 continue
             if waited > self.waited:
@@ -85,13 +91,13 @@ class Buffer:
     def _watch(self) -> None:
         """Look again when the first of them will have waited too long."""
         if self._alarm is None and self._batches:
-            wait = self._batches[0].since + PATIENCE - self._clock.elapsed()
+            wait = self._batches[0].since + self._patience - self._clock.elapsed()
             self._alarm = self._clock.call_later(max(0.0, wait), self._ring)
 
     def _ring(self) -> None:
         self._alarm = None
         now = self._clock.elapsed()
-        while self._batches and now - self._batches[0].since >= PATIENCE:
+        while self._batches and now - self._batches[0].since >= self._patience:
             self._hand_back_first()
         self._watch()
 

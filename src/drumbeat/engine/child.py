@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import importlib
 import inspect
 import os
@@ -15,7 +16,7 @@ from typing import Any
 from drumbeat.engine.codec import Unstorable, encode_result
 from drumbeat.engine.context import Context
 from drumbeat.engine.executor import ending_of
-from drumbeat.engine.processes import Alive, Call, Interrupt, Message
+from drumbeat.engine.processes import Alive, Call, Interrupt, Load, Message, Ready
 from drumbeat.engine.task import TaskOptions, define
 from drumbeat.model.ending import Returned
 
@@ -26,11 +27,11 @@ class _Line:
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
         self._writing = threading.Lock()
-        self._calls: queue.SimpleQueue[Call] = queue.SimpleQueue()
+        self._calls: queue.SimpleQueue[Load | Call] = queue.SimpleQueue()
         self.context: Context | None = None
         threading.Thread(target=self._listen, name="drumbeat-listener", daemon=True).start()
 
-    def next_call(self) -> Call:
+    def next_call(self) -> Load | Call:
         return self._calls.get()
 
     def tell(self, message: Message) -> None:
@@ -40,10 +41,10 @@ class _Line:
     def _listen(self) -> None:
         while True:
             try:
-                message: Call | Interrupt = self._pipe.recv()
+                message: Load | Call | Interrupt = self._pipe.recv()
             except (EOFError, OSError):
                 os._exit(0)  # the parent is gone, and with it the hold on the job
-            if isinstance(message, Call):
+            if isinstance(message, Load | Call):
                 self._calls.put(message)
             elif self.context is not None:
                 self.context.cancelled.set(message.reason)
@@ -56,6 +57,10 @@ def serve(pipe: Connection) -> None:
     line = _Line(pipe)
     while True:
         call = line.next_call()
+        if isinstance(call, Load):
+            _load(call)
+            line.tell(Ready())
+            continue
         line.context = Context(call.attempt, line.tell, lambda: line.tell(Alive()), call.epoch)
         try:
             ending = _perform(call, line.context)
@@ -63,6 +68,12 @@ def serve(pipe: Connection) -> None:
             ending = ending_of(error)
         line.context = None
         line.tell(ending)
+
+
+def _load(load: Load) -> None:
+    for module in load.modules:
+        with contextlib.suppress(BaseException):  # a call of its functions fails with the error
+            importlib.import_module(module)
 
 
 def _perform(call: Call, context: Context) -> Message:

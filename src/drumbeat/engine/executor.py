@@ -28,17 +28,18 @@ OUR_FILES = frozenset(
 class Executor:
     """Runs handlers: on the loop, in threads, or in processes."""
 
-    def __init__(self, bus: Bus, processes: int) -> None:
+    def __init__(self, bus: Bus) -> None:
         self._bus = bus
         self._threads = Threads()
-        self._processes = Processes(processes, self._threads)
+        self.processes = Processes(self._threads)
+        """The children in which handlers with `process=True` run."""
 
     async def execute(self, run: Run) -> Ending:
         """Run the handler until it ends, or until the run is interrupted."""
         try:
             definition = run.definition
             if definition.place is Place.PROCESS:
-                answer = await self._processes.call(run)
+                answer = await self.processes.call(run)
                 ending = self._drop(run, answer) if isinstance(answer, Unstorable) else answer
             else:
                 args, kwargs = definition.codec.decode(run.attempt.spec.arguments)
@@ -69,7 +70,7 @@ class Executor:
 
     def close(self) -> None:
         """Let go of idle threads and of all processes."""
-        self._processes.close()
+        self.processes.close()
         self._threads.close()
 
     async def _in_thread(self, run: Run, function: Callable[[], Any]) -> object:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.patience import within
+from drumbeat.engine.rooms import Rooms
 from drumbeat.engine.run import CANCEL_GRACE
 from drumbeat.engine.service import Service
-from drumbeat.engine.slots import Slots
 from drumbeat.model.ending import GivenBack, Stopped
 from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.model.node import Beat, Node, Pulse
@@ -48,7 +48,7 @@ class Keeper(Service):
         nodes: NodeStore,
         describe: Callable[[], Node],
         heartbeats: Heartbeats,
-        slots: Slots,
+        rooms: Rooms,
         runtime: Runtime,
         bus: Bus,
     ) -> None:
@@ -56,7 +56,7 @@ class Keeper(Service):
         self._nodes = nodes
         self._describe = describe
         self._heartbeats = heartbeats
-        self._slots = slots
+        self._rooms = rooms
         self._heard_at = runtime.clock.elapsed()
         self.on_drain: Callable[[], None] = lambda: None
         """Called when a person asked this node to drain."""
@@ -85,19 +85,19 @@ class Keeper(Service):
         return Beat(
             self._describe(),
             self._heartbeats.lifetime,
-            self._slots.unended,
+            self._rooms.unended,
             tuple(
                 (hold, run.progress)
-                for hold, run in self._slots.runs.items()
+                for hold, run in self._rooms.runs.items()
                 if run.progress is not None
             ),
         )
 
     def _heed(self, pulse: Pulse) -> None:
         for hold in pulse.cancelled:
-            self._slots.interrupt(hold, Stopped("cancelled"), CANCEL_GRACE)
+            self._rooms.interrupt(hold, Stopped("cancelled"), CANCEL_GRACE)
         for hold in pulse.lost:
-            self._slots.interrupt(hold, GivenBack("another node has the job"), grace=0.0)
+            self._rooms.interrupt(hold, GivenBack("another node has the job"), grace=0.0)
         if pulse.drain:
             self.on_drain()
 
@@ -105,8 +105,8 @@ class Keeper(Service):
         if self._left() >= self._heartbeats.every:
             return
         grace = min(max(0.0, self._left()), CANCEL_GRACE)
-        for hold in self._slots.unended:
-            self._slots.interrupt(hold, GivenBack("the store cannot be reached"), grace)
+        for hold in self._rooms.unended:
+            self._rooms.interrupt(hold, GivenBack("the store cannot be reached"), grace)
 
     def _left(self) -> float:
         """Seconds in which everything has to end if no heartbeat gets through."""

@@ -19,9 +19,9 @@ from drumbeat.engine.executor import Executor
 from drumbeat.engine.keeper import Keeper
 from drumbeat.engine.leadership import Leadership
 from drumbeat.engine.patience import within
+from drumbeat.engine.rooms import Rooms
 from drumbeat.engine.run import CANCEL_GRACE
 from drumbeat.engine.service import Service, serving
-from drumbeat.engine.slots import Slots
 from drumbeat.engine.worker import Worker
 from drumbeat.model.ending import GivenBack
 from drumbeat.model.events import (
@@ -49,7 +49,7 @@ class Parts:
     id: NodeId
     roles: frozenset[Role]
     keeper: Keeper
-    slots: Slots
+    rooms: Rooms
     executor: Executor
     worker: Worker | None
     elector: Elector | None
@@ -89,7 +89,7 @@ class RunningNode:
     def load(self) -> tuple[int, int]:
         """How many jobs this node may run at once, and how many it runs now."""
         parts = self._parts
-        return (parts.slots.count if Role.WORKER in parts.roles else 0), parts.slots.busy
+        return (parts.rooms.count if Role.WORKER in parts.roles else 0), parts.rooms.busy
 
     async def start(self) -> None:
         """Show the first sign of life, then start every service."""
@@ -137,7 +137,7 @@ class RunningNode:
     def hurry(self) -> None:
         """End the grace of a stop that is under way."""
         self._hurried = True
-        self._parts.slots.ended.set()
+        self._parts.rooms.attempts.ended.set()
 
     def _drain_on_request(self) -> None:
         self.drain_requested.set()
@@ -159,7 +159,9 @@ class RunningNode:
             return
         worker, leadership = parts.worker, parts.leadership
         worker.leads = lambda: leadership.term is not None
-        parts.slots.epoch = lambda: term.epoch.number if (term := leadership.term) else None
+        parts.rooms.attempts.epoch = lambda: (
+            term.epoch.number if (term := leadership.term) else None
+        )
         self._unsubscribe += (
             self._bus.on(LeadershipGained, lambda _: worker.wake()),
             self._bus.on(
@@ -174,8 +176,8 @@ class RunningNode:
     def _idle(self) -> None:
         """Give back all that was taken while this node led."""
         reason = "leadership was lost"
-        self._parts.slots.give_back_waiting(reason)
-        for run in tuple(self._parts.slots.runs.values()):
+        self._parts.rooms.give_back_waiting(reason)
+        for run in tuple(self._parts.rooms.runs.values()):
             run.interrupt(GivenBack(reason), CANCEL_GRACE)
 
     async def _serve(self) -> None:
@@ -185,14 +187,14 @@ class RunningNode:
             await self._bus.run()
 
     async def _finish(self, worker: Worker, grace: float, reason: str) -> None:
-        slots, clock = self._parts.slots, self._runtime.clock
+        rooms, clock = self._parts.rooms, self._runtime.clock
         until = clock.elapsed() + grace
-        while not slots.idle and clock.elapsed() < until and not self._hurried:
-            await slots.ended.wait(None if until == inf else until - clock.elapsed())
+        while not rooms.idle and clock.elapsed() < until and not self._hurried:
+            await rooms.attempts.ended.wait(None if until == inf else until - clock.elapsed())
         worker.interrupt_all(reason)
         until = clock.elapsed() + LAST_WORDS
-        while not slots.idle and clock.elapsed() < until:
-            await slots.ended.wait(until - clock.elapsed())
+        while not rooms.idle and clock.elapsed() < until:
+            await rooms.attempts.ended.wait(until - clock.elapsed())
 
     async def _end_services(self) -> None:
         for unsubscribe in self._unsubscribe:

@@ -3,6 +3,9 @@
 A child that dies takes down nothing but its own attempt, and one whose attempt is over is killed,
 which is the only way to end code that does not listen. Children are started fresh (never forked
 from a process with threads), and end by themselves when their parent does.
+
+To start a child takes long: an interpreter has to come up and to import the handlers. So this is
+done before an attempt is begun. A call is only ever sent to a child that is ready for it.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import multiprocessing
+from collections.abc import Iterable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TypeAlias
@@ -18,7 +22,15 @@ from drumbeat.engine.codec import Unstorable
 from drumbeat.engine.run import Run
 from drumbeat.engine.threads import Threads
 from drumbeat.model.ending import Ending, Raised
+from drumbeat.model.errors import ProcessNotStarted
 from drumbeat.model.job import Attempt, Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """To the child: import these modules, so that calls of their functions can begin at once."""
+
+    modules: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +55,23 @@ class Alive:
     """From the child: the call goes on."""
 
 
-Message: TypeAlias = Ending | Unstorable | Progress | Alive
-"""From the child: how far it has come, and at last how it ended."""
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """From the child: it has imported what it was told to."""
+
+
+Message: TypeAlias = Ending | Unstorable | Progress | Alive | Ready
+"""From the child: how far it has come, and at last how the call ended."""
 
 
 class Child:
     """One child process and the pipe to it."""
 
     def __init__(self) -> None:
+        self.loaded: frozenset[str] = frozenset()
+        """The modules that it has imported for its calls."""
+        self.free = False
+        """Whether it is ready for a call and runs none."""
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
@@ -59,7 +80,12 @@ class Child:
         self._process.start()
         theirs.close()
 
-    def send(self, message: Call | Interrupt) -> None:
+    @property
+    def alive(self) -> bool:
+        """Whether it has not ended by itself."""
+        return self._process.is_alive()
+
+    def send(self, message: Load | Call | Interrupt) -> None:
         """Tell the child; one that has died is noticed by `receive`."""
         with contextlib.suppress(OSError):
             self._pipe.send(message)
@@ -92,37 +118,60 @@ def _serve(pipe: Connection) -> None:
 
 
 class Processes:
-    """At most so many children; idle ones are kept for the next call."""
+    """Starts children and keeps idle ones for the next call. The slots bound their number."""
 
-    def __init__(self, limit: int, threads: Threads) -> None:
-        self._room = asyncio.Semaphore(limit)
+    def __init__(self, threads: Threads) -> None:
         self._threads = threads
         self._idle: list[Child] = []
 
+    async def ready(self, modules: frozenset[str]) -> Child:
+        """A child that is ready for a call of a function of these modules.
+
+        It is the caller's until it is released. If an idle one has the modules, this does not
+        wait for anything. Raises `ProcessNotStarted` if a new child dies.
+        """
+        child = self._idle_child() or await self._new_child()
+        missing = modules - child.loaded
+        if missing or not child.free:
+            await self._load(child, missing)
+        return child
+
     async def call(self, run: Run) -> Ending | Unstorable:
-        """Run the handler in a child to its end. Waiting for a child is not running."""
-        run.put_off()
-        async with self._room:
-            child = await self._child()
-            run.start()
-            try:
-                ending = await self._converse(child, run)
-            except (EOFError, OSError):
-                return Raised(f"its process died with exit code {child.died_with()}")
-            except BaseException:
-                child.end()
-                raise
+        """Run the handler in the child of the run to its end."""
+        child, run.child = run.child, None
+        assert child is not None, "an attempt is begun when its child is ready"
+        child.free = False
+        try:
+            ending = await self._converse(child, run)
+        except (EOFError, OSError):
+            return Raised(f"its process died with exit code {child.died_with()}")
+        except BaseException:
+            child.end()
+            raise
+        child.free = True
+        return ending
+
+    def release(self, child: Child) -> None:
+        """Keep the child for the next call; end it if its last call has not ended."""
+        if child.free:
             self._idle.append(child)
-            return ending
+        else:
+            child.end()
 
     def close(self) -> None:
         """End the idle children."""
         while self._idle:
             self._idle.pop().end()
 
-    async def _child(self) -> Child:
-        if self._idle:
-            return self._idle.pop()
+    def _idle_child(self) -> Child | None:
+        while self._idle:
+            child = self._idle.pop()
+            if child.alive:
+                return child
+            child.end()
+        return None
+
+    async def _new_child(self) -> Child:
         starting = self._threads.call(Child)
         try:
             child: Child = await asyncio.shield(starting)
@@ -130,6 +179,20 @@ class Processes:
             starting.add_done_callback(_end)  # nobody else will ever know of it
             raise
         return child
+
+    async def _load(self, child: Child, modules: Iterable[str]) -> None:
+        child.free = False
+        try:
+            child.send(Load(tuple(sorted(modules))))
+            while not isinstance(await self._threads.call(child.receive), Ready):
+                pass  # a late sign of life of the last call
+        except (EOFError, OSError):
+            raise ProcessNotStarted(child.died_with()) from None
+        except BaseException:
+            child.end()
+            raise
+        child.loaded |= frozenset(modules)
+        child.free = True
 
     async def _converse(self, child: Child, run: Run) -> Ending | Unstorable:
         handler = run.definition.handler
@@ -139,7 +202,7 @@ class Processes:
             while True:
                 message: Message = await self._threads.call(child.receive)
                 match message:
-                    case Alive():
+                    case Alive() | Ready():
                         run.context.heartbeat()
                     case Progress():
                         run.context.progress(message.done, message.total, message.message)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from drumbeat.engine.task import BUILT_IN, TaskDefinition
+from drumbeat.engine.task import BUILT_IN, Place, TaskDefinition
 from drumbeat.model.errors import DuplicateTask, InvalidHandler, UnknownTask
 
 
@@ -16,6 +16,12 @@ class Registry:
         self._tasks: dict[str, TaskDefinition] = {}
         self._names: frozenset[str] = frozenset()
         self._runnable = frozenset(self._built_in)
+        self._by_place: dict[frozenset[Place], frozenset[str]] = {}
+        self._process_modules = frozenset(
+            definition.handler.__module__
+            for definition in self._built_in.values()
+            if definition.place is Place.PROCESS
+        )
 
     @property
     def names(self) -> frozenset[str]:
@@ -26,6 +32,19 @@ class Registry:
     def runnable(self) -> frozenset[str]:
         """The names of all tasks that this node can run: those, and the built-in ones."""
         return self._runnable
+
+    @property
+    def process_modules(self) -> frozenset[str]:
+        """The modules of the handlers that run in processes."""
+        return self._process_modules
+
+    def runnable_in(self, places: frozenset[Place]) -> frozenset[str]:
+        """The names of those tasks that run in one of these places."""
+        names = self._by_place.get(places)
+        if names is None:
+            names = frozenset(name for name in self._runnable if self.get(name).place in places)
+            self._by_place[places] = names
+        return names
 
     def add(self, definition: TaskDefinition) -> None:
         """Register a task; a name is given once."""
@@ -39,6 +58,9 @@ class Registry:
         self._tasks[definition.name] = definition
         self._names = frozenset(self._tasks)
         self._runnable = self._names | frozenset(self._built_in)
+        self._by_place.clear()
+        if definition.place is Place.PROCESS:
+            self._process_modules |= {definition.handler.__module__}
 
     def get(self, name: str) -> TaskDefinition:
         """The task of that name; `UnknownTask` if there is none."""

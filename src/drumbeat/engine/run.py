@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from math import inf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from drumbeat.engine.context import Context
 from drumbeat.engine.task import TaskDefinition
 from drumbeat.model.ending import Ending, GivenBack, Lost, Stopped, TimedOut
 from drumbeat.model.job import Attempt, Progress
 from drumbeat.ports.clock import Alarm, Clock
+
+if TYPE_CHECKING:
+    from drumbeat.engine.processes import Child
 
 CANCEL_GRACE = 5.0
 """Seconds that a handler has to end by itself once it was asked to."""
@@ -35,8 +38,8 @@ class Run:
         "_patience",
         "_task",
         "_timeout",
-        "_waits",
         "attempt",
+        "child",
         "definition",
         "interruption",
         "left_behind",
@@ -58,7 +61,7 @@ class Run:
         self._ends_at = inf
         """When its task is cancelled, by elapsed time."""
         self._timeout, self._patience = attempt.spec.timeout, definition.heartbeat
-        self.start()
+        self._heard_at = self.started_at = clock.elapsed()
         self.attempt = attempt
         self.definition = definition
         self._epoch = epoch
@@ -66,18 +69,11 @@ class Run:
         self.interruption: Ending | None = None
         self.on_interrupt: Callable[[str], None] | None = None
         """Called when the run should end: hands the request on to another process."""
+        self.child: Child | None = None
+        """The process that is ready to run the handler, if it runs in one."""
         self.progress: Progress | None = None
         self.left_behind: asyncio.Future[Any] | None = None
         """A thread that goes on although the attempt is over."""
-
-    def put_off(self) -> None:
-        """The handler cannot start yet: until it does, no time-out runs."""
-        self._waits = True
-
-    def start(self) -> None:
-        """The handler starts: its time-outs count from here."""
-        self._waits = False
-        self._heard_at = self.started_at = self._clock.elapsed()
 
     @property
     def context(self) -> Context:
@@ -93,11 +89,9 @@ class Run:
         """When the run has taken too long, by elapsed time; None: never."""
         if self._timeout is None and self._patience is None:
             return None
-        now = self._clock.elapsed()  # the earliest start of a run that waits for it
-        started_at, heard_at = (now, now) if self._waits else (self.started_at, self._heard_at)
         return min(
-            inf if self._timeout is None else started_at + self._timeout,
-            inf if self._patience is None else heard_at + self._patience,
+            inf if self._timeout is None else self.started_at + self._timeout,
+            inf if self._patience is None else self._heard_at + self._patience,
         )
 
     @property

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from drumbeat.engine.attempts import Attempts
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.service import Service
-from drumbeat.engine.slots import Slots
 from drumbeat.model.events import AttemptSuperseded, JobSettled
 from drumbeat.model.job import Hold, Settled, Settlement, Superseded
 from drumbeat.ports.runtime import Runtime
@@ -28,10 +28,10 @@ class Teller(Service):
 
     name = "teller"
 
-    def __init__(self, jobs: JobStore, slots: Slots, runtime: Runtime, bus: Bus) -> None:
+    def __init__(self, jobs: JobStore, attempts: Attempts, runtime: Runtime, bus: Bus) -> None:
         super().__init__(runtime, bus)
         self._jobs = jobs
-        self._slots = slots
+        self._attempts = attempts
         self._unsure: set[Hold] = set()
         """Holds that were settled perhaps: refusing them now may only mean that they were."""
         self.beside = False
@@ -51,7 +51,7 @@ class Teller(Service):
             verdicts = await self._jobs.settle(settled)
         except BaseException:
             self.put_back(settled)
-            self._slots.on_change()  # by then the worker may have to do it
+            self._attempts.on_change()  # by then the worker may have to do it
             raise
         finally:
             self.under_way = ()
@@ -60,14 +60,14 @@ class Teller(Service):
 
     def until_due(self) -> float:
         """How long the endings can still wait for company."""
-        slots = self._slots
-        if not slots.settled:
+        attempts = self._attempts
+        if not attempts.settled:
             return LINGER
-        return LINGER - (self._runtime.clock.elapsed() - slots.settled_since)
+        return LINGER - (self._runtime.clock.elapsed() - attempts.settled_since)
 
     def take_up(self) -> list[Settlement]:
         """All endings that the store does not know yet. Nobody else tells of them from here on."""
-        settled, self._slots.settled = self._slots.settled, []
+        settled, self._attempts.settled = self._attempts.settled, []
         return settled
 
     def put_back(self, settled: Sequence[Settlement]) -> None:
@@ -75,7 +75,7 @@ class Teller(Service):
 
         Settling again is harmless, since a hold that was settled is over.
         """
-        self._slots.settled[:0] = settled
+        self._attempts.settled[:0] = settled
         self._unsure.update(settlement.hold for settlement in settled)
 
     def heard(

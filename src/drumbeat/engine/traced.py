@@ -50,8 +50,8 @@ class TracedJoining:
 class TracedExecutor(Executor):
     """Runs each attempt in a trace of its own."""
 
-    def __init__(self, bus: Bus, processes: int, tracing: Tracing) -> None:
-        super().__init__(bus, processes)
+    def __init__(self, bus: Bus, tracing: Tracing) -> None:
+        super().__init__(bus)
         self._tracing = tracing
 
     async def execute(self, run: Run) -> Ending:

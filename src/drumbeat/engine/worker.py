@@ -7,26 +7,27 @@ is left alone until half of it has started, or until an ending has gone untold f
 they work through a backlog, a store that can do two things at once is told of endings by the
 `Teller`, and this only claims.
 
-How much may wait for the slots, `rules.prefetching` decides.
+How much may wait for the slots, `rules.prefetching` decides. A node with several rooms asks the
+store for each that can start more; what has ended is settled with the first.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from math import inf
 
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.listener import Listener, WorkerSettings
 from drumbeat.engine.registry import Registry
+from drumbeat.engine.rooms import Room, Rooms
 from drumbeat.engine.run import CANCEL_GRACE
 from drumbeat.engine.service import Service
-from drumbeat.engine.slots import Slots
 from drumbeat.engine.teller import LINGER, Teller
 from drumbeat.model.ending import GivenBack
 from drumbeat.model.events import JobConflicted, TaskUnknown
 from drumbeat.model.job import (
     LEADER_QUEUE,
-    Attempt,
     Change,
     Hold,
     Settlement,
@@ -36,7 +37,7 @@ from drumbeat.model.job import (
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import JobStore
-from drumbeat.rules.prefetching import Answer, Ask, after, allowance_at_start, answered, ask_for
+from drumbeat.rules.prefetching import Ask
 
 TEND_EVERY = 30.0
 AGAIN = 0.05
@@ -56,7 +57,7 @@ class Worker(Service):
         jobs: JobStore,
         queue: Queue,
         registry: Registry,
-        slots: Slots,
+        rooms: Rooms,
         runtime: Runtime,
         bus: Bus,
     ) -> None:
@@ -64,8 +65,8 @@ class Worker(Service):
         self._settings = settings
         self._jobs = jobs
         self._registry = registry
-        self._slots = slots
-        self._allowance = allowance_at_start(slots.count)
+        self._rooms = rooms
+        self._attempts = rooms.attempts
         self._taking = True
         self._stopped_because = ""
         self._tend_at = 0.0
@@ -75,18 +76,25 @@ class Worker(Service):
         self.in_touch: Callable[[], bool] = lambda: True
         """Whether the store hears this node's heartbeats: it gives a silent node's jobs away."""
         self._listener = Listener(settings, queue, self.wake, runtime, bus)
-        self._teller = Teller(jobs, slots, runtime, bus)
-        slots.on_change = self.wake
+        self._teller = Teller(jobs, rooms.attempts, runtime, bus)
+        rooms.attempts.on_change = super().wake
+        rooms.attempts.in_touch = self._is_in_touch
 
     @property
     def taking(self) -> bool:
         """Whether it takes new work."""
         return self._taking
 
+    def wake(self) -> None:
+        """End the pause: there may be jobs for any room."""
+        for room in self._rooms.open:
+            room.ask_at = 0.0
+        super().wake()
+
     async def run(self) -> None:
         """Take, run and settle, for ever."""
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._slots.run(), name="drumbeat-slots")
+            group.create_task(self._rooms.run(), name="drumbeat-slots")
             group.create_task(self._listener.run(), name="drumbeat-tickets")
             group.create_task(self._teller.run(), name="drumbeat-teller")
             await super().run()
@@ -94,94 +102,140 @@ class Worker(Service):
     async def once(self) -> float | None:
         """Settle what has ended and claim what fits; return how long to wait for a hint."""
         await self._tend()
-        if self._taking and self._slots.have_plenty:
-            pause = self._linger()
+        rooms = self._rooms.open
+        needy = self._needy(rooms)
+        if self._taking and not needy and any(room.has_plenty for room in rooms):
+            pause = self._linger(rooms)
             if pause > 0:
                 return pause
-        in_touch = self.in_touch()
-        ask = self._ask() if self._taking and in_touch and self._queues() else NOTHING
-        settled = [] if self._are_told_of_beside(ask) else self._teller.take_up()
-        if not settled and not ask.total:
-            if self._slots.waiting:
-                return self._linger()
-            return self._until_tending(self._settings.poll if in_touch else OUT_OF_TOUCH_PAUSE)
-        try:
-            taken = await self._take(ask, settled)
-        except BaseException:
-            self._teller.put_back(settled)
-            self._tend_at = 0.0  # which finds claims that we did not hear of
-            raise
-        self._tell(settled, taken)
-        self._hand_over(ask, taken)
-        if self._slots.waiting and len(taken.attempts) == ask.total:  # there may be more
-            return max(0.0, self._linger())
-        return self._until_tending(self._pause(taken))
+            needy = rooms  # the store is asked anyway, since endings have waited long enough
+        asks = self._asks(needy)
+        settled = [] if self._are_told_of_beside(asks, rooms) else self._teller.take_up()
+        if settled and not asks:
+            asks = [(rooms[0], NOTHING)]
+        if not asks:
+            if any(room.lasts for room in rooms):
+                return self._linger(rooms)
+            self._attempts.quiet = False
+            return self._until_tending(self._until_due(rooms, self._idle_pause))
+        pause = await self._claim(*asks[0], settled)
+        for room, ask in asks[1:]:
+            if self._may_take:  # still, after the answer for the room before
+                pause = min(pause, await self._claim(room, ask, ()))
+        return self._until_tending(self._until_due(rooms, pause))
 
     def stop_taking(self, reason: str) -> None:
         """Take no more; give back what has not started, and ask what runs to end."""
         self._taking = False
         self._stopped_because = reason
-        self._slots.give_back_waiting(reason)
-        for run in self._slots.runs.values():
+        self._rooms.give_back_waiting(reason)
+        for run in self._rooms.runs.values():
             run.warn(reason)
         self.wake()
 
     def interrupt_all(self, reason: str) -> None:
         """End what still runs, and give it back."""
-        for run in tuple(self._slots.runs.values()):
+        for run in tuple(self._rooms.runs.values()):
             run.interrupt(GivenBack(reason), grace=0.0)
 
     def interrupt_leader_jobs(self, reason: str) -> None:
         """This node no longer leads: the jobs that only a leader may run go back."""
-        self._slots.give_back_waiting(reason, LEADER_QUEUE)
-        for run in tuple(self._slots.runs.values()):
+        self._rooms.give_back_waiting(reason, LEADER_QUEUE)
+        for run in tuple(self._rooms.runs.values()):
             if run.attempt.spec.queue == LEADER_QUEUE:
                 run.interrupt(GivenBack(reason), grace=CANCEL_GRACE)
 
     async def flush(self) -> None:
         """Tell the store of every ending that it does not know yet, and keep no claim."""
-        while self._slots.settled:
+        while self._attempts.settled:
             settled = self._teller.take_up()
-            self._tell(settled, await self._take(NOTHING, settled))
+            self._tell(settled, await self._take(self._rooms.open[0], NOTHING, settled))
         await self._give_back_but(frozenset())
 
-    def _linger(self) -> float:
+    def _is_in_touch(self) -> bool:
+        return self.in_touch()  # as it is at that time: the node replaces it when it starts
+
+    @property
+    def _may_take(self) -> bool:
+        return self._taking and self.in_touch() and bool(self._queues())
+
+    @property
+    def _idle_pause(self) -> float:
+        if not self.in_touch():
+            return OUT_OF_TOUCH_PAUSE
+        return inf if self._settings.poll is None else self._settings.poll
+
+    def _needy(self, rooms: Sequence[Room]) -> Sequence[Room]:
+        """The rooms to ask the store for.
+
+        With several rooms, one for which the store had nothing is not asked for again until a
+        hint comes, or an attempt of its own ends: the others may be busy with a backlog.
+        """
+        if len(rooms) == 1:
+            return [room for room in rooms if room.needy]
+        now = self._runtime.clock.elapsed()
+        return [
+            room
+            for room in rooms
+            if room.needy and (room.ask_at <= now or room.slots.have_ended_some)
+        ]
+
+    def _asks(self, rooms: Sequence[Room]) -> list[tuple[Room, Ask]]:
+        if not self._may_take:
+            return []
+        return [(room, ask) for room in rooms if (ask := room.ask()).total]
+
+    def _linger(self, rooms: Sequence[Room]) -> float:
         """How long the store is left alone while the slots have plenty; they tell when they do not.
 
         Hints that come meanwhile are not forgotten: the store is looked at in any case.
         """
-        self._slots.tell_when_low()
+        for room in rooms:
+            if room.lasts:
+                room.slots.tell_when_low()
         return LINGER if self._teller.beside else self._teller.until_due()
 
-    def _are_told_of_beside(self, ask: Ask) -> bool:
+    def _are_told_of_beside(self, asks: Sequence[tuple[Room, Ask]], rooms: Sequence[Room]) -> bool:
         """Whether the endings are the teller's: while there is a backlog that goes quickly."""
         teller, before = self._teller, self._teller.beside
-        teller.beside = self._settings.writers > 1 and ask.total > 0 and self._allowance.ahead > 0
+        backlog = any(room.ahead > 0 for room, _ in asks) or (
+            before and any(room.has_plenty for room in rooms)
+        )
+        teller.beside = self._settings.writers > 1 and backlog
         if teller.beside and not before:
             teller.wake()
         return teller.beside
 
-    def _ask(self) -> Ask:
-        slots = self._slots
-        self._allowance = after(self._allowance, slots.seen())
-        return ask_for(self._allowance, slots.busy, slots.waiting)
+    async def _claim(self, room: Room, ask: Ask, settled: Sequence[Settlement]) -> float:
+        """Settle, claim for one room, and return how long this room can wait."""
+        try:
+            taken = await self._take(room, ask, settled)
+        except BaseException:
+            self._teller.put_back(settled)
+            self._tend_at = 0.0  # which finds claims that we did not hear of
+            raise
+        self._tell(settled, taken)
+        self._hand_over(room, ask, taken)
+        given_all = len(taken.attempts) == ask.total
+        if room.lasts and given_all:  # there may be more
+            return max(0.0, self._linger([room]))
+        wait = self._until_next_try(taken)
+        room.ask_at = 0.0 if given_all else self._runtime.clock.elapsed() + wait
+        return 0.0 if self._attempts.settled else wait
 
-    def _hand_over(self, ask: Ask, taken: Taken) -> None:
-        slots, attempts = self._slots, taken.attempts
-        answer = Answer(len(attempts), slots.waiting == 0, _any_is_last(attempts))
-        self._allowance = answered(self._allowance, ask, answer)
-        slots.give(attempts)
+    def _hand_over(self, room: Room, ask: Ask, taken: Taken) -> None:
+        room.hand_over(ask, taken.attempts)
         if not self._taking:  # any more, since it asked
-            slots.give_back_waiting(self._stopped_because)
+            self._rooms.give_back_waiting(self._stopped_because)
         elif not self.in_touch():  # the answer lay around while this node slept
-            slots.give_back_waiting(OLD_ANSWER)
+            self._rooms.give_back_waiting(OLD_ANSWER)
 
     def _queues(self) -> tuple[str, ...]:
         queues = self._settings.queues
         return (*queues, LEADER_QUEUE) if self.leads() else queues
 
-    async def _take(self, ask: Ask, settled: Sequence[Settlement]) -> Taken:
-        wanted = Wanted(self._queues(), self._registry.runnable, ask.limit, ask.ahead)
+    async def _take(self, room: Room, ask: Ask, settled: Sequence[Settlement]) -> Taken:
+        wanted = Wanted(self._queues(), room.tasks, ask.limit, ask.ahead)
         return await self._jobs.take(wanted, self._settings.node, settled)
 
     def _tell(self, settled: Sequence[Settlement], taken: Taken) -> None:
@@ -189,26 +243,31 @@ class Worker(Service):
         for job_id in taken.cancelled:
             self._bus.emit(JobConflicted(job_id))
 
-    def _pause(self, taken: Taken) -> float | None:
-        if self._slots.settled:
-            return 0.0
+    def _until_next_try(self, taken: Taken) -> float:
+        poll = inf if self._settings.poll is None else self._settings.poll
         if taken.try_at is None:
-            return self._settings.poll
+            return poll
         wait = (taken.try_at - self._runtime.clock.now()).total_seconds()
         if wait <= 0:  # it has come by our clock, and not by the store's
             wait = AGAIN
-        return wait if self._settings.poll is None else min(wait, self._settings.poll)
+        return min(wait, poll)
 
-    def _until_tending(self, pause: float | None) -> float:
-        wait = max(0.0, self._tend_at - self._runtime.clock.elapsed())
-        return wait if pause is None else min(pause, wait)
+    def _until_due(self, rooms: Sequence[Room], pause: float) -> float:
+        """The pause, or less if a room that was not asked for this time is due earlier."""
+        if len(rooms) == 1:
+            return pause
+        now = self._runtime.clock.elapsed()
+        return min(pause, *(room.ask_at - now for room in rooms if room.ask_at > now), inf)
+
+    def _until_tending(self, pause: float) -> float:
+        return min(pause, max(0.0, self._tend_at - self._runtime.clock.elapsed()))
 
     async def _tend(self) -> None:
         now = self._runtime.clock.elapsed()
         if now < self._tend_at:
             return
         told = (settlement.hold for settlement in self._teller.under_way)
-        await self._give_back_but(frozenset((*self._slots.holds, *told)))
+        await self._give_back_but(frozenset((*self._rooms.holds, *told)))
         await self._report_unknown_tasks()
         self._tend_at = now + TEND_EVERY
 
@@ -229,10 +288,3 @@ class Worker(Service):
         for task in sorted(unknown - self._unknown):
             self._bus.emit(TaskUnknown(task))
         self._unknown = unknown
-
-
-def _any_is_last(attempts: Sequence[Attempt]) -> bool:
-    for attempt in attempts:  # noqa: SIM110 - twice as fast as any()
-        if attempt.number > attempt.spec.retry.max_retries:
-            return True
-    return False

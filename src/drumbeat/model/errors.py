@@ -34,6 +34,7 @@ DrumbeatError
 ├── AccessError                      a server does not let the caller in
 │   ├── Unauthorised                 no token, or one that lets nobody in
 │   └── Forbidden                    the token does not reach so far
+├── ProcessNotStarted                a process for handlers died before it was ready
 ├── NotRunning                       a call that needs a started app
 ├── WaitTimeout (TimeoutError)       what was awaited did not happen in time
 ├── JobFailed                        the job that was awaited did not complete
@@ -257,6 +258,18 @@ class Unauthorised(AccessError):
 
 class Forbidden(AccessError):
     """The server knows who asks, and does not allow it: the token's scope is too low."""
+
+
+class ProcessNotStarted(DrumbeatError):
+    """A process for handlers with `process=True` died before it was ready to run one."""
+
+    def __init__(self, exit_code: int | None) -> None:
+        self.exit_code = exit_code
+        super().__init__(
+            f"a process for handlers died with exit code {exit_code} before it was ready; its "
+            f'error output says why (a script that starts an app needs `if __name__ == "__main__":`'
+            f" around the start)"
+        )
 
 
 class NotRunning(DrumbeatError):

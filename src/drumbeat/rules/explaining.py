@@ -134,7 +134,10 @@ def _waiting(evidence: Evidence, job: Job) -> list[str]:
         return []
     if all(node.busy >= node.slots for node in workers):
         return [f"It has waited for {short(waited)}: every worker of its queue is busy."]
-    perhaps = f"none of them knows the task {job.task!r}, or that a limit holds it up"
+    perhaps = (
+        f"none of them knows the task {job.task!r}, that a limit holds it up, or that none has a "
+        f"free process for it"
+    )
     room = "though workers of its queue have room"
     return [f"It has waited for {short(waited)}, {room}: it may be that {perhaps}."]
 

@@ -13,7 +13,9 @@ from functools import wraps
 from typing import Any
 
 from drumbeat.app import Drumbeat
+from drumbeat.engine.attempts import Attempts
 from drumbeat.engine.executor import Executor
+from drumbeat.engine.process_slots import ProcessSlots
 from drumbeat.engine.registry import Registry
 from drumbeat.engine.slots import Slots
 from drumbeat.engine.task import Handler, Place, TaskDefinition
@@ -80,19 +82,31 @@ class Hand:
 
     async def _perform(self, attempt: Attempt, raised: list[Exception]) -> Settlement:
         plant = self._plant
-        registry = Registry([_watched(plant.registry.get(attempt.spec.task), raised)])
-        executor = Executor(plant.bus, processes=1)
-        slots = Slots(1, registry, executor, plant.runtime, plant.bus)
+        definition = _watched(plant.registry.get(attempt.spec.task), raised)
+        registry, executor = Registry([definition]), Executor(plant.bus)
+        attempts = Attempts(plant.runtime, plant.bus)
+        slots = await _slot(definition, registry, executor, attempts)
         try:
             async with asyncio.TaskGroup() as group:
                 serving = group.create_task(slots.run(), name="drumbeat-by-hand")
                 slots.give([attempt])
-                while not slots.settled:
-                    await slots.ended.wait()
+                while not attempts.settled:
+                    await attempts.ended.wait()
                 serving.cancel()
         finally:
             executor.close()
-        return slots.settled[0]
+        return attempts.settled[0]
+
+
+async def _slot(
+    definition: TaskDefinition, registry: Registry, executor: Executor, attempts: Attempts
+) -> Slots:
+    """One slot of the kind that the task needs."""
+    if definition.place is not Place.PROCESS:
+        return Slots(1, registry, executor, attempts)
+    # A process that does not start is an error of the test: nobody else could run the job.
+    executor.processes.release(await executor.processes.ready(registry.process_modules))
+    return ProcessSlots(1, registry, executor, attempts)
 
 
 def _watched(definition: TaskDefinition, raised: list[Exception]) -> TaskDefinition:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from drumbeat.api.desk import Desk
 from drumbeat.app import Drumbeat
 from drumbeat.engine.node import RunningNode
+from drumbeat.engine.processes import Processes
 from drumbeat.engine.submitter import Submitter
 from drumbeat.engine.threads import Threads
 from drumbeat.model.schedule import Schedule
@@ -39,6 +40,11 @@ def node(app: Drumbeat) -> RunningNode | None:
 def use_threads(node: RunningNode, threads: Threads) -> None:
     """Let the synchronous handlers of a node that has just started run in other threads."""
     node._parts.executor._threads = threads
+
+
+def use_processes(node: RunningNode, processes: Processes) -> None:
+    """Let the `process=True` handlers of a node that has just started run in other children."""
+    node._parts.executor.processes = processes
 
 
 def desk(app: Drumbeat) -> Desk:
