@@ -182,9 +182,12 @@ def _rooms(plant: Plant, executor: Executor) -> Rooms:
     def room(count: int, *places: Place) -> Room:
         return SlotRoom(frozenset(places), Slots(count, registry, executor, attempts), registry)
 
-    direct = room(config.concurrency, Place.LOOP, Place.THREAD)
+    if config.threads is None:
+        direct = [room(config.concurrency, Place.LOOP, Place.THREAD)]
+    else:
+        direct = [room(config.concurrency, Place.LOOP), room(config.threads, Place.THREAD)]
     children = ProcessSlots(config.processes, registry, executor, attempts)
-    return Rooms([direct, ProcessRoom(children, registry)], attempts)
+    return Rooms([*direct, ProcessRoom(children, registry)], attempts)
 
 
 def _errand_room(plant: Plant, executor: Executor) -> Rooms:

@@ -367,6 +367,32 @@ async def test_a_claim_for_processes_whose_answer_got_lost_is_given_back(fleet: 
         assert (done.status, done.attempt, done.fence) == (Status.COMPLETED, 1, 2)
 
 
+async def test_threads_can_have_slots_of_their_own(fleet: Fleet) -> None:
+    app = fleet.app(concurrency=1, threads=2, processes=1)
+    release = asyncio.Event()
+    ran: list[str] = []
+
+    @app.task
+    async def hold() -> None:
+        await release.wait()
+
+    @app.task
+    def synchronous() -> None:
+        ran.append("synchronous")
+
+    async with fleet.running(app, roles=WORKER):
+        await hold.submit_many([()] * 3)
+        await fleet.clock.settle()
+        job = await synchronous.submit()
+        await fleet.clock.settle()
+        assert (await app.jobs.get(job.id)).status is Status.COMPLETED
+        await fleet.clock.advance("1m")
+        (record,) = await app.nodes()
+        assert (record.node.slots, record.node.busy) == (3, 1)
+        release.set()
+        await fleet.clock.until(app.wait_until_idle())
+
+
 async def test_the_slots_of_a_node_are_those_of_its_tasks(fleet: Fleet) -> None:
     """Processes count only where a task may use them."""
     app = fleet.app(concurrency=4, processes=2)

@@ -49,6 +49,7 @@ class Settings(TypedDict, total=False):
     lease_ttl: Duration
     retry_interval: Duration
     concurrency: int
+    threads: int
     processes: int
     queues: tuple[str, ...]
     heartbeat_every: Duration
@@ -140,14 +141,28 @@ class Config:
     )
     concurrency: int = field(
         default=100,
-        metadata=setting(Row(Count(HIGHEST_CONCURRENCY), "how many jobs a node runs at once")),
+        metadata=setting(
+            Row(
+                Count(HIGHEST_CONCURRENCY),
+                "how many jobs a node runs at once, apart from those in processes",
+            )
+        ),
+    )
+    threads: int | None = field(
+        default=None,
+        metadata=setting(
+            Row(
+                Count(HIGHEST_CONCURRENCY, may_be_missing=True),
+                "how many synchronous handlers a node runs at once, apart from `concurrency`",
+            )
+        ),
     )
     processes: int = field(
         default_factory=lambda: os.cpu_count() or 1,
         metadata=setting(
             Row(
                 Count(HIGHEST_CONCURRENCY),
-                "how many process=True handlers a node runs at once",
+                "how many process=True handlers a node runs at once, besides the other jobs",
                 option="--handler-processes",
             )
         ),

@@ -111,6 +111,7 @@ class Count(Kind):
     """A whole number within bounds."""
 
     highest: int
+    may_be_missing: bool = False
 
     @property
     def placeholder(self) -> str:
@@ -126,10 +127,16 @@ class Count(Kind):
 
     def check(self, name: str, value: object) -> None:
         """Refuse what is none."""
+        if value is None and self.may_be_missing:
+            return
         if not isinstance(value, int) or isinstance(value, bool):
             raise InvalidInput(f"{name} must be a whole number, not {value!r}")
         if not 1 <= value <= self.highest:
             raise InvalidInput(f"{name} must lie between 1 and {self.highest:,}, not {value}")
+
+    def show(self, value: object) -> str:
+        """As it is written."""
+        return "" if value is None else str(value)
 
 
 @dataclass(frozen=True, slots=True)
