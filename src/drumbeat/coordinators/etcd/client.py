@@ -50,11 +50,16 @@ class Woken(Enum):
 
 
 class Change(Enum):
-    """What a watch is to wake for, by the names of what etcd shall keep to itself."""
+    """The changes that end a watch."""
 
-    ANY = ()
-    END = ("NOPUT",)
+    ANY = "any"
+    END = "end"
     """Only deletions: a term that is renewed is written again, which is no news to rivals."""
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """The etcd filters, which name the changes that etcd does not send."""
+        return ("NOPUT",) if self is Change.END else ()
 
 
 class EtcdClient:
@@ -106,7 +111,7 @@ class EtcdClient:
         create: Mapping[str, Json] = {
             **keys.as_json(),
             "start_revision": revision,
-            "filters": change.value,
+            "filters": change.filters,
         }
         request = await self._request("/v3/watch", {"create_request": create})
         endpoint, created = self._exchange.endpoint, False
