@@ -80,6 +80,9 @@ async def test_it_is_the_same_either_way(request_: bytes, whole: bool) -> None:
         ours, plain = Counted(app.asgi(), plain=False), Counted(app.asgi(), plain=True)
         async with served(ours) as one, served(plain) as other:
             ours_said, plain_said = await sent(one, request_), await sent(other, request_)
+    if b" HTTP/1.0\r\n" in request_:  # closes in any case, which an older uvicorn does not say
+        plain_said = plain_said.replace(b"\r\nconnection: close", b"")
+        ours_said = ours_said.replace(b"\r\nconnection: close", b"")
     assert parts(ours_said) == parts(plain_said)
     assert ours_said.count(b"\r\ndate: ") == plain_said.count(b"\r\ndate: ") == 1
     assert (ours.messages, plain.messages) == (0 if whole else 2, 2)
