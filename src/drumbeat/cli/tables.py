@@ -68,10 +68,12 @@ class Listing:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         del console
         shown = self._fitting(options.max_width)
-        made = Table(box=None, padding=(0, GAP, 0, 0), header_style="bold", pad_edge=False)
+        made = Table(box=None, padding=0, header_style="bold")
         left = options.max_width - sum(self._widths[each] + GAP for each in shown[:-1])
         for number in shown:
             column, width = self._columns[number], self._widths[number]
+            if made.columns:  # no padding: before 14.3 rich widened the last column by it
+                made.add_column(width=GAP)
             made.add_column(
                 column.title,
                 justify="right" if column.right else "left",
@@ -80,7 +82,8 @@ class Listing:
                 width=min(width, max(NARROWEST, left)) if number == shown[-1] else width,
             )
         for row in self._rows:
-            made.add_row(*(row[number] for number in shown))
+            first, *others = (row[number] for number in shown)
+            made.add_row(first, *(each for other in others for each in ("", other)))
         yield made
 
     def _fitting(self, width: int) -> list[int]:
