@@ -6,8 +6,11 @@ need it, and the end of the run says so; in CI the needed ones must be there.
 """
 
 import os
+import platform
+import re
 from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from importlib.metadata import requires, version
 from typing import Any, TypeVar
 
 import pytest
@@ -62,6 +65,13 @@ def shared(
         pytest.skip(str(error))
     with starting as server:
         yield server
+
+
+def pytest_report_header() -> str:
+    """Say which Python and which versions of our dependencies are tested: `make test` has two."""
+    names = {re.split(r"[^\w-]", each, maxsplit=1)[0] for each in requires("drumbeat") or ()}
+    versions = ", ".join(f"{name} {version(name)}" for name in sorted(names))
+    return f"drumbeat on Python {platform.python_version()} with {versions}"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
