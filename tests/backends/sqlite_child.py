@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from datetime import timedelta
 from pathlib import Path
@@ -17,10 +18,12 @@ from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.ids import NodeId
 from drumbeat.model.job import Change, JobSpec, Limit, Settlement, Wanted
 from drumbeat.ports.store import Topic
+from drumbeat.sqlite.log_file import LogFile
 from drumbeat.stores.sqlite import SqliteStore
 from drumbeat.stores.sqlite import store as stores
 
 TTL = timedelta(seconds=4)
+LARGE = JobSpec("send", b"x" * 100_000)
 WANTED = Wanted(("default",), frozenset({"send"}), 7)
 
 
@@ -92,10 +95,49 @@ async def lead(path: Path, name: str) -> None:
     await asyncio.Event().wait()
 
 
+async def submit(path: Path, _name: str) -> None:
+    """Submit two megabytes of jobs and close the file, as a short-lived script does."""
+    store = SqliteStore(path, SystemClock())
+    await store.jobs.insert([LARGE] * 20)
+    await store.close()
+    say("closed")
+
+
+async def vanish(path: Path, _name: str) -> None:
+    """Submit two megabytes of jobs and exit without closing anything."""
+    store = SqliteStore(path, SystemClock())
+    await store.jobs.insert([LARGE] * 20)
+    say("leaving")
+    os._exit(0)
+
+
+async def flood(path: Path, _name: str) -> None:
+    """Submit 48 megabytes of jobs, one megabyte in each commit; say how long the log became."""
+    store = SqliteStore(path, SystemClock())
+    await store.open()
+    say("ready")
+    sys.stdin.readline()
+    longest = 0
+    for _ in range(48):
+        await store.jobs.insert([LARGE] * 10)
+        longest = max(longest, LogFile(path).size())
+    say(longest)
+    await store.close()
+    say("closed")
+
+
+MODES = {
+    "take": take_all,
+    "churn": churn,
+    "hear": hear,
+    "lead": lead,
+    "submit": submit,
+    "vanish": vanish,
+    "flood": flood,
+}
+
 if __name__ == "__main__":
     # Whoever has the file may be held up by a busy machine, and is waited for.
     stores.PATIENCE = coordinators.PATIENCE = 60.0
     mode, path, name = sys.argv[1:]
-    asyncio.run(
-        {"take": take_all, "churn": churn, "hear": hear, "lead": lead}[mode](Path(path), name)
-    )
+    asyncio.run(MODES[mode](Path(path), name))

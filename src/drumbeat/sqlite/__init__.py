@@ -7,8 +7,8 @@ Several processes use one file at once, each through threads of its own (`databa
   a lone caller waits for nobody, and a hundred callers cost little more than one. Nothing is
   awaited inside, so no pause of an event loop can hold the file's lock.
 - **Readers** (`reader.py`), which see what was committed last and never hold a writer up.
-- **A checkpointer** (`checkpointer.py`), which brings the log back into the file on its own
-  connection, so that no commit has to wait for that.
+- **A checkpointer** (`checkpointer.py`), which copies the write-ahead log into the file on its own
+  connection, whenever the log is too long and whoever wrote it, so that no commit has to do it.
 - **A messenger** (`messenger.py`), which tells the other processes that something has changed, by
   a datagram to each, and wakes whoever waits here when one comes in.
 

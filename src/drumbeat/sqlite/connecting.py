@@ -10,6 +10,7 @@ from drumbeat.model.errors import ConfigurationError
 from drumbeat.sqlite.failures import code_of, unavailable
 from drumbeat.sqlite.identity import is_new, sign
 from drumbeat.sqlite.location import check_place
+from drumbeat.sqlite.log_file import LIMIT
 
 STATEMENTS = 512
 """Prepared statements that a connection keeps."""
@@ -18,7 +19,7 @@ _PAUSE = 0.025
 
 
 def connect_writer(path: Path, patience: float) -> sqlite3.Connection:
-    """A connection that writes: durable at every commit, and never bringing the log in itself.
+    """A connection that writes: durable at every commit, and never checkpointing within a commit.
 
     A file that does not exist is made; one that is not ours is refused and not touched.
     """
@@ -32,6 +33,7 @@ def connect_writer(path: Path, patience: float) -> sqlite3.Connection:
         _keep_a_log(connection)
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.execute(f"PRAGMA journal_size_limit = {LIMIT}")
         connection.execute("PRAGMA foreign_keys = OFF")  # nothing refers; said for the reader
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("PRAGMA cache_size = -32000")
@@ -52,7 +54,7 @@ def connect_reader(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def connect_checkpointer(path: Path) -> sqlite3.Connection:
-    """A connection that brings the log in. It waits for nobody: there is a next time."""
+    """A connection that checkpoints, and waits for nobody unless it is told to."""
     connection = _connect(path, 0.0)
     connection.execute("PRAGMA synchronous = FULL")
     return connection

@@ -68,7 +68,7 @@ class Handle(Generic[S]):
             return connection
 
         self.checkpointer = Checkpointer(path, connect_checkpointer)
-        self.writer = Writer(path, patience, connect, begin, self.checkpointer.after_commit)
+        self.writer = Writer(path, patience, connect, begin, self.checkpointer)
         self.reader = Reader(path, patience, "drumbeat-sqlite-reader")
         self.views = Reader(path, patience, "drumbeat-sqlite-views")
 

@@ -15,7 +15,8 @@ the transaction, and nobody has been answered yet.
 
 **Trouble with the file** (disk full, input/output errors, a lock that does not come) is nobody's
 fault in particular: everything is rolled back, every call gets `Unavailable` with the reason, and
-the next batch tries anew, on a new connection if the old one cannot be trusted.
+the next batch tries anew, on a new connection if the old one cannot be trusted. On a full disk the
+log is checkpointed first, and the batch tried once more if that made room.
 
 A caller that is cancelled while it waits takes nothing back: the step happens as a whole.
 """
@@ -40,6 +41,7 @@ from drumbeat.sqlite.calls import (
     in_parts,
     word_and_answer,
 )
+from drumbeat.sqlite.checkpointer import Checkpointer
 from drumbeat.sqlite.failures import code_of, ends_the_connection, of_the_file, unavailable
 
 LARGEST_BATCH = 1_000
@@ -93,14 +95,14 @@ class Writer(Generic[S]):
         patience: float,
         connect: Callable[[], sqlite3.Connection],
         begin: Callable[[sqlite3.Connection], S],
-        after_commit: Callable[[sqlite3.Connection], None],
+        checkpointer: Checkpointer,
     ) -> None:
         self._path = path
         self._patience = patience
         self._never = Event()
         self._connect = connect
         self._begin = begin
-        self._after_commit = after_commit
+        self._checkpointer = checkpointer
         self._calls: SimpleQueue[list[Call[S]] | None] = SimpleQueue()
         self._turn: _Turn[S] = _Turn()
         self._closed = False
@@ -173,6 +175,8 @@ class Writer(Generic[S]):
             going_on = self._gather(calls)
             word_and_answer(self._serve(calls))
             del calls  # nothing of a batch stays alive while the thread waits for the next
+        if self._connection is not None:
+            self._checkpointer.before_close(self._connection)
         self._hang_up()
 
     def _gather(self, calls: list[Call[S]]) -> bool:
@@ -191,13 +195,14 @@ class Writer(Generic[S]):
             connection = self._connection
             if connection is None:
                 connection = self._connection = self._connect()
+                self._checkpointer.after_open(connection)
             try:
-                self._transact(connection, calls, self._one_after_the_other)
+                self._transact_with_room(connection, calls, self._one_after_the_other)
             except Exception as error:
                 parts = in_parts(calls)
                 if of_the_file(error) or len(parts) == 1:
                     raise
-                self._transact(connection, parts, self._each_by_itself)
+                self._transact_with_room(connection, parts, self._each_by_itself)
                 return parts
         except Exception as error:  # noqa: BLE001 - it goes to the callers; the thread lives on
             parts = in_parts(calls)
@@ -205,6 +210,21 @@ class Writer(Generic[S]):
                 call.fail(self._told(error))
             return parts
         return calls
+
+    def _transact_with_room(
+        self,
+        connection: sqlite3.Connection,
+        calls: Sequence[Call[S]],
+        run: Callable[[sqlite3.Connection, S, Sequence[Call[S]]], None],
+    ) -> None:
+        """Do it once more if the disk is full and a checkpoint makes room on it."""
+        try:
+            self._transact(connection, calls, run)
+        except sqlite3.Error as error:
+            full = code_of(error) == sqlite3.SQLITE_FULL
+            if not full or not self._checkpointer.make_room(connection):
+                raise
+            self._transact(connection, calls, run)
 
     def _transact(
         self,
@@ -225,7 +245,7 @@ class Writer(Generic[S]):
                 connection.execute("ROLLBACK")
             raise
         session.committed()
-        self._after_commit(connection)
+        self._checkpointer.after_commit(connection)
 
     def _get_the_lock(self, connection: sqlite3.Connection) -> None:
         """Begin to write, as soon as no other process does and within our patience."""
