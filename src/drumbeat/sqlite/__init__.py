@@ -12,7 +12,7 @@ Several processes use one file at once, each through threads of its own (`databa
 - **A messenger** (`messenger.py`), which tells the other processes that something has changed, by
   a datagram to each, and wakes whoever waits here when one comes in.
 
-Around them: what kind of file and file system will do (`location.py`, `identity.py`), how its
-schema came to be (`migrating.py` and `migrations/`), what SQLite's errors mean (`failures.py`), and
-how SQL is read from files (`statements.py`).
+Around them: what kind of file and file system will do (`location.py`, `identity.py`), who may read
+the files (`privacy.py`), how the schema came to be (`migrating.py` and `migrations/`), what errors
+of SQLite mean (`failures.py`), and how SQL is read from files (`statements.py`).
 """

@@ -11,6 +11,7 @@ from drumbeat.sqlite.failures import code_of, unavailable
 from drumbeat.sqlite.identity import is_new, sign
 from drumbeat.sqlite.location import check_place
 from drumbeat.sqlite.log_file import LIMIT
+from drumbeat.sqlite.privacy import create_database
 
 STATEMENTS = 512
 """Prepared statements that a connection keeps."""
@@ -21,10 +22,13 @@ _PAUSE = 0.025
 def connect_writer(path: Path, patience: float) -> sqlite3.Connection:
     """A connection that writes: durable at every commit, and never checkpointing within a commit.
 
-    A file that does not exist is made; one that is not ours is refused and not touched.
+    A file that does not exist is made, for this user alone; one that is not ours is refused and
+    not touched.
     """
     check_place(path)
     new = is_new(path)
+    if new:
+        create_database(path)
     connection = _connect(path, patience)
     try:
         if new:

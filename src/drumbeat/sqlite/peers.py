@@ -8,6 +8,8 @@ import stat
 from contextlib import suppress
 from pathlib import Path
 
+from drumbeat.sqlite.privacy import FILE, FOLDER
+
 
 class PeerFolder:
     """The folder of sockets beside a file, and a socket to send from."""
@@ -22,8 +24,15 @@ class PeerFolder:
         """Make it, for its owner only."""
         self._let_go()
         with suppress(FileExistsError):
-            self._path.mkdir(mode=0o700)
+            self._path.mkdir(mode=FOLDER)
+            self._path.chmod(FOLDER)  # a umask may take rights from the owner too
         self._open()
+
+    def bind(self, incoming: socket.socket, peer: str) -> None:
+        """Put a socket into it, for its owner only."""
+        os.fchmod(incoming.fileno(), FILE)  # it gets these rights at once, less the umask
+        incoming.bind(self.address(peer))
+        os.chmod(peer, FILE, dir_fd=self._handle)
 
     def peers(self) -> list[str]:
         """The sockets that are there."""

@@ -59,7 +59,7 @@ class Receiver:
         for _ in range(_TRIES):
             self._folder.make()
             with suppress(FileNotFoundError):  # whoever was the last in it has just removed it
-                self._socket.bind(self._folder.address(self.name))
+                self._folder.bind(self._socket, self.name)
                 return
         raise FileNotFoundError("its folder does not stay")
 
