@@ -36,3 +36,37 @@ def test_a_secret_is_hidden(text: str, shown: str) -> None:
 )
 def test_what_is_no_secret_stays(text: str) -> None:
     assert masked(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://host/path@x", "http:***@x"),
+        ("a/b@c:d@e", "a/b@c:***@e"),
+        (",http://a:b@h", ",http:***@h"),
+        ("TOKEN = 'a b' secret=c;x=y", "TOKEN = *** secret=***;x=y"),
+        ("token=a=b&c=d", "token=***&c=d"),
+        ("my-api_key-2='open", "my-api_key-2=***"),
+        ("token== token", "token=*** token"),
+        ("token", "token"),
+    ],
+)
+def test_unusual_texts_are_masked(text: str, shown: str) -> None:
+    assert masked(text) == shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "token" * 200_000,
+        "token " * 200_000,
+        "token='" * 200_000,
+        "token" + " " * 1_000_000,
+        ":" * 1_000_000 + "@",
+        "a://" * 200_000 + "@",
+        ",a" * 400_000 + "@",
+    ],
+)
+def test_a_megabyte_is_masked_as_well(text: str) -> None:
+    """Linear, by tests/project/test_regexes.py; an expression of a higher order never ends."""
+    assert len(masked(text)) <= len(text) + 200_000 * 3

@@ -28,7 +28,7 @@ _NAMES = (
     ("millisecond", timedelta(milliseconds=1)),
     ("microsecond", timedelta(microseconds=1)),
 )
-_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?) *(ms|us|w|d|h|m|s)", re.IGNORECASE)
+_PART = re.compile(r"(?<![0-9])([0-9]+(?:\.[0-9]+)?) *(ms|us|w|d|h|m|s)", re.IGNORECASE)
 _WHOLE = re.compile(rf"(?: *{_PART.pattern})+ *", re.IGNORECASE)
 _NUMBER = re.compile(r" *[0-9]+(?:\.[0-9]+)? *")
 
