@@ -344,3 +344,26 @@ def test_the_last_tick_fires_from_its_page_when_all_later_pages_are_excluded() -
     outcome = planned(before, at(10))
     assert story(outcome) == "1 fires, 2-4 excluded"
     assert (outcome.cursor, outcome.next_tick) == (at(4), at(5))
+
+
+def test_what_is_too_expensive_to_judge_is_skipped_for_that_reason() -> None:
+    halves = Calendar(times=[("00:00", "12:00")]), Calendar(times=[("12:00", "00:00")])
+    resting = (every(seconds=1).excluding(*halves), every(seconds=2).excluding(*halves))
+    trigger = any_of(once(at(1)), *resting).anchored(NOON)
+    day = replace(LATEST, window=timedelta(days=1))
+    due = stored(day, trigger)
+    made = planned(due, NOON + timedelta(hours=6))
+    assert [skip for skip in made.skips if skip.tick_at == at(1)] == [
+        Skip(at(1), at(1), 1, SkipReason.TOO_EXPENSIVE)
+    ]
+    assert not made.fires
+    assert made.cursor > at(100)
+
+
+def test_a_trigger_of_many_parts_is_walked_in_more_plans() -> None:
+    parts = [every(seconds=1 + number) for number in range(50)]
+    due = stored(ALL, any_of(*parts).anchored(NOON))
+    made = planned(due, NOON + timedelta(hours=6))
+    assert sum(skip.count for skip in made.skips) + len(made.fires) == 200_000 // 100
+    assert made.next_tick is not None
+    assert made.next_tick <= NOON + timedelta(hours=6)

@@ -23,6 +23,7 @@ from drumbeat.model.errors import (
     NotFound,
     NotRunning,
     OversizedArguments,
+    TriggerTooExpensive,
     Unavailable,
     UnknownJob,
     UnknownSchedule,
@@ -59,6 +60,7 @@ RETRY_SECONDS = "2"
 KINDS: Sequence[tuple[type[DrumbeatError], int, str]] = (
     (OversizedArguments, 413, "arguments-too-large"),
     (InvalidCron, 422, "invalid-cron"),
+    (TriggerTooExpensive, 422, "trigger-too-expensive"),
     (InvalidInput, 422, "invalid-input"),
     (UnknownJob, 404, "unknown-job"),
     (UnknownSchedule, 404, "unknown-schedule"),

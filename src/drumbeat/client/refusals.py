@@ -17,6 +17,7 @@ from drumbeat.model.errors import (
     NotFound,
     NotRunning,
     OversizedArguments,
+    TriggerTooExpensive,
     Unauthorised,
     Unavailable,
     UnknownJob,
@@ -25,6 +26,7 @@ from drumbeat.model.errors import (
     WaitTimeout,
 )
 from drumbeat.model.job import ARGUMENTS_LIMIT
+from drumbeat.model.steps import MOST_STEPS
 from drumbeat.wire.problem import KIND, ProblemView
 
 BY_STATUS: Mapping[int, type[DrumbeatError]] = {
@@ -110,5 +112,6 @@ _WITH_FACTS: Mapping[str, Callable[[ProblemView, Request], DrumbeatError]] = {
     "unknown-schedule": _unknown_schedule,
     "unknown-task": _unknown_task,
     "invalid-cron": _invalid_cron,
+    "trigger-too-expensive": lambda _problem, _request: TriggerTooExpensive(MOST_STEPS),
     "arguments-too-large": _oversized,
 }

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Unpack
 
 from drumbeat.engine.bus import Bus
+from drumbeat.engine.evaluation import evaluated
 from drumbeat.engine.handle import Task
 from drumbeat.engine.registry import Registry
 from drumbeat.engine.scheduled import Arguments, PolicySettings, ScheduleOptions, schedule_of
@@ -23,7 +24,7 @@ from drumbeat.model.trigger import Trigger
 from drumbeat.ports.store import ScheduleStore
 from drumbeat.rules import editing
 from drumbeat.rules.backfilling import backfill
-from drumbeat.rules.ticks import next_tick
+from drumbeat.rules.previewing import coming_ticks, next_ticks
 
 TRIES = 50
 """How often a guarded write is tried again before it gives up against other writers."""
@@ -185,13 +186,7 @@ class Schedules:
     async def preview(self, name: str, count: int = 10) -> list[datetime]:
         """Its next ticks that will fire as things stand."""
         stored, now = await self._find(name)
-        ticks: list[datetime] = []
-        tick = next_tick(stored.schedule, max(stored.cursor, now), stored.runs)
-        while tick is not None and len(ticks) < count:
-            if tick not in stored.skips and not stored.schedule.trigger.excludes(tick):
-                ticks.append(tick)
-            tick = next_tick(stored.schedule, tick, stored.runs + len(ticks))
-        return ticks
+        return await evaluated(lambda steps: coming_ticks(stored, now, count, steps))
 
     async def ticks(self, name: str, page: PageRequest | None = None) -> Page[TickRecord]:
         """What became of its ticks, latest first."""
@@ -244,6 +239,7 @@ class Schedules:
         raise Contended(f"schedule {name!r} kept changing")
 
     async def _write(self, edit: Edit, change: str, reason: str) -> bool:
+        await _refuse_too_expensive(edit)
         (verdict,) = await self._store.put([edit])
         if isinstance(verdict, Raced):
             return False
@@ -260,3 +256,12 @@ class Schedules:
     async def list(self, page: PageRequest | None = None, prefix: str = "") -> Page[StoredSchedule]:
         """All schedules, by name."""
         return await self._store.list(page or PageRequest(), prefix)
+
+
+async def _refuse_too_expensive(edit: Edit) -> None:
+    """Refuse a new trigger whose next tick cannot be found within the budget of steps."""
+    before, after = edit.before, edit.after
+    if after is None or (before and before.schedule.trigger == after.schedule.trigger):
+        return
+    trigger, cursor = after.schedule.trigger, after.cursor
+    await evaluated(lambda steps: next_ticks(trigger, cursor, 1, steps))

@@ -7,12 +7,14 @@ all on the wall clock of its zone. `trigger.excluding(calendar)` applies it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
+from drumbeat.model.calendar_index import NEVER, CalendarIndex
 from drumbeat.model.errors import InvalidTrigger
 from drumbeat.model.instant import EPOCH, aware
 from drumbeat.model.json_object import JsonObject
+from drumbeat.model.steps import Steps
 from drumbeat.model.time_of_day import describe_time, read_time
 from drumbeat.model.weekday import Weekday
 from drumbeat.model.wording import MONTHS, listed
@@ -44,6 +46,7 @@ class Calendar:
     yearly: tuple[tuple[int, int], ...]
     times: tuple[tuple[time, time], ...]
     tz: str
+    _index: CalendarIndex = field(init=False, repr=False, compare=False)
 
     def __init__(
         self,
@@ -64,27 +67,29 @@ class Calendar:
         put(self, "tz", zone_name(tz))
         if not (self.dates or self.ranges or self.weekdays or self.yearly or self.times):
             raise InvalidTrigger("a calendar needs at least one date, range, weekday or time")
+        put(self, "_index", CalendarIndex.of(self))
 
     def excludes(self, instant: datetime) -> bool:
         """Whether the instant, which must be aware, is excluded."""
         local = aware("instant", instant).astimezone(zone(self.tz).info)
-        return self._excludes_date(local.date()) or self._hours_end(local.time()) is not None
+        return self._index.clear_wall(local.date(), local.time()) is not None
 
-    def clear_from(self, instant: datetime) -> datetime | None:
+    def clear_from(self, instant: datetime, steps: Steps | None = None) -> datetime | None:
         """A point at or after the instant before which all is excluded, and which itself is not.
 
-        None if all is excluded for `JUMP_LIMIT` days or spans of hours in a row.
+        None if all is excluded for ever, or for `JUMP_LIMIT` days, ranges or spans of hours in a
+        row. Each jump over one of these takes a step.
         """
         position = aware("instant", instant)
+        budget = Steps(JUMP_LIMIT) if steps is None else steps
         for _ in range(JUMP_LIMIT):
             local = position.astimezone(zone(self.tz).info)
-            if self._excludes_date(local.date()):
-                wall = datetime.combine(local.date() + timedelta(days=1), time())
-            elif (end := self._hours_end(local.time())) is not None:
-                days = 1 if end <= local.time() else 0
-                wall = datetime.combine(local.date() + timedelta(days=days), end)
-            else:
+            wall = self._index.clear_wall(local.date(), local.time())
+            if wall is None:
                 return position
+            if wall == NEVER:
+                return None
+            budget.spend()
             position = self._first_after(position, wall)
         return None
 
@@ -127,21 +132,6 @@ class Calendar:
                 tz=fields.text("tz", "UTC"),
             ),
         )
-
-    def _excludes_date(self, day: date) -> bool:
-        return (
-            day in self.dates
-            or (self.weekdays != () and Weekday.of(day) in self.weekdays)
-            or (day.month, day.day) in self.yearly
-            or any(first <= day <= last for first, last in self.ranges)
-        )
-
-    def _hours_end(self, moment: time) -> time | None:
-        """The end of the excluded hours that hold the time of day, or None."""
-        for start, end in self.times:
-            if start <= moment < end or (end < start and (moment >= start or moment < end)):
-                return end
-        return None
 
     def _first_after(self, position: datetime, wall: datetime) -> datetime:
         """The first instant after the position at which the clock reaches the wall time."""

@@ -4,7 +4,8 @@
 DrumbeatError
 ├── InvalidInput (ValueError)        what the caller gave cannot be used
 │   ├── InvalidTrigger               a trigger that cannot exist
-│   │   └── InvalidCron              a cron expression that cannot be read or can never match
+│   │   ├── InvalidCron              a cron expression that cannot be read or can never match
+│   │   └── TriggerTooExpensive      a trigger whose next tick takes too long to find
 │   ├── UnknownZone                  a time zone that the system does not know
 │   ├── NaiveDatetime                an instant without a zone
 │   ├── InvalidPolicy                a policy outside its range
@@ -72,6 +73,17 @@ class InvalidCron(InvalidTrigger):
         self.problem = problem
         self.allowed = allowed
         super().__init__(f"cron {expression!r}: {field}: {problem}; allowed: {allowed}")
+
+
+class TriggerTooExpensive(InvalidTrigger):
+    """A trigger whose next tick was not found within the budget of steps."""
+
+    def __init__(self, steps: int) -> None:
+        self.steps = steps
+        super().__init__(
+            f"the next tick of this trigger was not found in {steps:,} steps, because its "
+            f"calendars exclude nearly all ticks; exclude less, or use a trigger with fewer ticks"
+        )
 
 
 class UnknownZone(InvalidInput):

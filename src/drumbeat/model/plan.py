@@ -36,6 +36,8 @@ class SkipReason(StrEnum):
     """A person skipped it, or the schedule was edited before it was taken up."""
     ELSEWHERE = "elsewhere"
     """Another instance led, and the tick was its to run. In-process mode only."""
+    TOO_EXPENSIVE = "too_expensive"
+    """It was missed, and which tick is the latest takes too many steps to find."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,12 +14,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from importlib import import_module
+from itertools import takewhile
 from typing import ClassVar, Self
 
 from drumbeat.model.calendar import JUMP_LIMIT, Calendar
 from drumbeat.model.errors import InvalidTrigger
 from drumbeat.model.instant import aware
 from drumbeat.model.json_object import JsonObject
+from drumbeat.model.steps import STEPS_PER_TICK, Steps
 from drumbeat.model.zones import HORIZON_DAYS, DstGap, DstRepeat
 
 HORIZON = timedelta(days=HORIZON_DAYS)
@@ -46,8 +48,19 @@ class Trigger(ABC):
         """The first tick strictly later than the instant that no calendar excludes, in UTC.
 
         The instant must be aware, in any zone, else `NaiveDatetime`. None means never again, or
-        not within the search horizon of 50 years.
+        not within the search horizon of 50 years. `TriggerTooExpensive` if it is not found within
+        a budget of steps, which only triggers with calendars and joined ones can use up.
         """
+
+    def next_within(self, instant: datetime, steps: Steps) -> datetime | None:
+        """Like `next_after`, with a budget that the caller shares between several searches."""
+        steps.spend()
+        return self.next_after(instant)
+
+    @property
+    def parts(self) -> int:
+        """How many triggers and calendars it is made of: what naming and judging one tick costs."""
+        return 1
 
     def named_after(self, instant: datetime) -> datetime | None:
         """Like `next_after`, but ticks that a calendar excludes count too."""
@@ -61,10 +74,16 @@ class Trigger(ABC):
     def between(self, start: datetime, end: datetime) -> Iterator[datetime]:
         """The ticks strictly after `start`, up to and including `end`, in order."""
         limit = aware("end", end)
-        tick = self.next_after(aware("start", start))
-        while tick is not None and tick <= limit:
+        return takewhile(lambda tick: tick <= limit, self.ticks_after(aware("start", start)))
+
+    def ticks_after(self, instant: datetime, steps: Steps | None = None) -> Iterator[datetime]:
+        """All ticks after an instant, in order, within one budget that grows with each of them."""
+        budget = Steps() if steps is None else steps
+        tick = self.next_within(instant, budget)
+        while tick is not None:
             yield tick
-            tick = self.next_after(tick)
+            budget.allow(STEPS_PER_TICK)
+            tick = self.next_within(tick, budget)
 
     @abstractmethod
     def describe(self) -> str:
@@ -138,8 +157,9 @@ def trigger_from_json(data: Mapping[str, object]) -> Trigger:
 class Excluding(Trigger):
     """A trigger whose ticks rest at the times of some calendars.
 
-    The search for the next tick that is left is bounded: it gives up, with None, after 50 years or
-    20,000 excluded days or spans of hours in a row, whichever comes first.
+    The search for the next tick that is left jumps over all that a calendar excludes. It gives up,
+    with None, after 50 years or 20,000 jumps, and with `TriggerTooExpensive` once it, and what is
+    nested in it, has used up its budget of steps.
     """
 
     kind: ClassVar[str] = "excluding"
@@ -149,7 +169,11 @@ class Excluding(Trigger):
 
     def next_after(self, instant: datetime) -> datetime | None:
         """The first tick strictly later than the instant that no calendar excludes."""
-        tick = self.trigger.next_after(instant)
+        return self.next_within(instant, Steps())
+
+    def next_within(self, instant: datetime, steps: Steps) -> datetime | None:
+        """The same, with a budget that searches within it share."""
+        tick = self.trigger.next_within(instant, steps)
         for _ in range(JUMP_LIMIT):
             if tick is None or tick - instant > HORIZON:
                 return None
@@ -157,9 +181,16 @@ class Excluding(Trigger):
             if calendar is None:
                 return tick
             # Over all that this calendar excludes at once: a tick per second stays affordable.
-            clear = calendar.clear_from(tick)
-            tick = None if clear is None else self.trigger.next_after(clear - SMALLEST_STEP)
+            clear = calendar.clear_from(tick, steps)
+            if clear is None:
+                return None
+            tick = self.trigger.next_within(clear - SMALLEST_STEP, steps)
         return None
+
+    @property
+    def parts(self) -> int:
+        """Its trigger's parts, and its calendars."""
+        return self.trigger.parts + len(self.calendars)
 
     def named_after(self, instant: datetime) -> datetime | None:
         """The first tick strictly later than the instant, excluded or not."""

@@ -27,6 +27,9 @@ REASONS = {
     SkipReason.MISSED_WINDOW: "nobody took it up until it was too late to fire",
     SkipReason.CAP: "too many ticks were missed at once; only the later ones fired",
     SkipReason.OVERRIDDEN: "a person skipped it, or the schedule was edited before it was taken up",
+    SkipReason.TOO_EXPENSIVE: (
+        "it was missed, and the later ticks took too many steps to find; exclude less"
+    ),
     SkipReason.ELSEWHERE: "another instance led, and it was that one's to run",
 }
 

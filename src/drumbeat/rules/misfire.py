@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import assert_never
 
+from drumbeat.model.errors import TriggerTooExpensive
 from drumbeat.model.plan import SkipReason
 from drumbeat.model.policy import Misfire
 from drumbeat.rules.ticks import DueTicks
@@ -42,9 +43,9 @@ def _apply_policy(places: Sequence[int], due: DueTicks, judged: list[Verdict]) -
         case Misfire.SKIP:
             _withhold_older(ON_TIME, places, due, judged)
         case Misfire.LATEST:
-            withhold(_surplus(places, due, keep=1), SkipReason.COALESCED, judged)
+            withhold(*_surplus(places, due, 1, SkipReason.COALESCED), judged)
         case Misfire.ALL:
-            withhold(_surplus(places, due, keep=policies.cap), SkipReason.CAP, judged)
+            withhold(*_surplus(places, due, policies.cap, SkipReason.CAP), judged)
         case _ as never:
             assert_never(never)
 
@@ -58,12 +59,18 @@ def _withhold_older(
     return places[older:]
 
 
-def _surplus(places: Sequence[int], due: DueTicks, keep: int) -> Sequence[int]:
+def _surplus(
+    places: Sequence[int], due: DueTicks, keep: int, reason: SkipReason
+) -> tuple[Sequence[int], SkipReason]:
     """The places of ticks that are too many, if only the latest `keep` of all due ones may fire.
 
-    Ticks that wait for the next plan are later than these and go first, so they are counted in.
+    Ticks that wait for the next plan are later than these and go first, so they are counted in. If
+    that takes too many steps, all of these are too many: nobody can tell which is the latest.
     """
     if not places:
-        return places
-    room = keep - due.more_to_fire(at_most=keep)
-    return places[: max(0, len(places) - room)]
+        return places, reason
+    try:
+        room = keep - due.more_to_fire(at_most=keep)
+    except TriggerTooExpensive:
+        return places, SkipReason.TOO_EXPENSIVE
+    return places[: max(0, len(places) - room)], reason

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
+from itertools import islice, takewhile
 
+from drumbeat.model.schedule import StoredSchedule
+from drumbeat.model.steps import Steps
 from drumbeat.model.trigger import HORIZON, Trigger
 from drumbeat.model.zones import zone
 from drumbeat.rules.clock_changes import ClockChange, clock_changes, on_wall_clock
+from drumbeat.rules.ticks import firing_ticks
 
 LOOKED_AHEAD = timedelta(days=2 * 366)
 """How far clock changes are looked for."""
@@ -41,9 +44,28 @@ def zone_of(trigger: Trigger) -> str:
     return "UTC" if wall is None else wall.tz
 
 
-def next_ticks(trigger: Trigger, start: datetime, count: int) -> list[datetime]:
-    """The first so many ticks after an instant."""
-    return list(islice(trigger.between(start, start + HORIZON), count))
+def next_ticks(
+    trigger: Trigger, start: datetime, count: int, steps: Steps | None = None
+) -> list[datetime]:
+    """The first so many ticks after an instant.
+
+    `TriggerTooExpensive` if they are not found within the steps.
+    """
+    ticks = islice(trigger.ticks_after(start, steps), count)
+    return list(takewhile(lambda tick: tick <= start + HORIZON, ticks))
+
+
+def coming_ticks(
+    stored: StoredSchedule, now: datetime, count: int, steps: Steps | None = None
+) -> list[datetime]:
+    """The next ticks of a schedule that will fire as things stand.
+
+    `TriggerTooExpensive` if they are not found within the steps.
+    """
+    max_runs = stored.schedule.policies.max_runs
+    left = count if max_runs is None else min(count, max(0, max_runs - stored.runs))
+    ticks = firing_ticks(stored.schedule, max(stored.cursor, now), steps)
+    return list(islice((tick for tick in ticks if tick not in stored.skips), left))
 
 
 def preview(trigger: Trigger, ticks: Sequence[datetime], now: datetime) -> Preview:

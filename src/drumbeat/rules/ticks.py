@@ -13,10 +13,13 @@ from datetime import datetime, timedelta
 from itertools import islice, takewhile
 
 from drumbeat.model.schedule import Schedule, StoredSchedule
+from drumbeat.model.steps import Steps
 from drumbeat.model.swift import swift
 
 MICROSECOND = timedelta(microseconds=1)
 WALK_BEYOND_CAP = 10_000
+WALK_STEPS = 200_000
+"""Parts of triggers that one plan may look at: a trigger of many parts is walked in more plans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,10 @@ class DueTicks:
     """The first one after the cursor. If it is due as well, the next plan goes on from there."""
 
     def more_to_fire(self, at_most: int) -> int:
-        """How many due ticks beyond these may fire, counted up to `at_most`."""
+        """How many due ticks beyond these may fire, counted up to `at_most`.
+
+        `TriggerTooExpensive` if that takes too many steps.
+        """
         if self.next_tick is None or self.next_tick > self.now:
             return 0
         later = takewhile(
@@ -48,7 +54,9 @@ new_due_ticks = swift(DueTicks)
 def due_ticks(stored: StoredSchedule, now: datetime) -> DueTicks:
     """The ticks from the stored next one up to now: all, or as many as one plan may hold."""
     schedule = stored.schedule
-    most = schedule.policies.cap + WALK_BEYOND_CAP
+    most = max(
+        1, min(schedule.policies.cap + WALK_BEYOND_CAP, WALK_STEPS // schedule.trigger.parts)
+    )
     ticks: list[datetime] = []
     tick = stored.next_tick
     while tick is not None and tick <= now:
@@ -70,12 +78,15 @@ def next_tick(schedule: Schedule, after: datetime, runs: int = 0) -> datetime | 
     return None if tick is None or has_ended(schedule, tick) else tick
 
 
-def firing_ticks(schedule: Schedule, after: datetime) -> Iterator[datetime]:
-    """The ticks after an instant that no calendar excludes, in their order."""
-    tick = schedule.trigger.next_after(_within_life(schedule, after))
-    while tick is not None and not has_ended(schedule, tick):
-        yield tick
-        tick = schedule.trigger.next_after(tick)
+def firing_ticks(
+    schedule: Schedule, after: datetime, steps: Steps | None = None
+) -> Iterator[datetime]:
+    """The ticks after an instant that no calendar excludes, in their order.
+
+    `TriggerTooExpensive` if the next of them is not found within the steps.
+    """
+    ticks = schedule.trigger.ticks_after(_within_life(schedule, after), steps)
+    return takewhile(lambda tick: not has_ended(schedule, tick), ticks)
 
 
 def names(schedule: Schedule, tick: datetime) -> bool:

@@ -12,10 +12,12 @@ from drumbeat.api.call import Call, Nothing
 from drumbeat.api.paging import Limit, PageQuery, Place
 from drumbeat.api.previewing import preview_view
 from drumbeat.api.problem import Problem
+from drumbeat.api.refusals import about
 from drumbeat.api.resolver import AnyRoute, quoted
 from drumbeat.api.route import LOCATED, Route
 from drumbeat.api.scheduling import changed, definition_of, trigger_of
 from drumbeat.api.showing import job_shown, schedule_shown
+from drumbeat.engine.evaluation import evaluated
 from drumbeat.model.page import PageRequest
 from drumbeat.model.schedule import LONGEST_NAME
 from drumbeat.model.token import Scope
@@ -122,7 +124,9 @@ async def cron_preview(call: Call[Nothing, CronPreviewView]) -> PreviewView:
     body = call.body
     now = await call.desk.store.now()
     trigger = trigger_of(body.when, body.tz).anchored(now)
-    return preview_view(trigger, next_ticks(trigger, now, body.n), now)
+    with about("when"):
+        ticks = await evaluated(lambda steps: next_ticks(trigger, now, body.n, steps))
+    return preview_view(trigger, ticks, now)
 
 
 async def ticks(call: Call[PageQuery, Any]) -> Listed:

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from drumbeat.model.errors import InvalidTrigger
 from drumbeat.model.json_object import JsonObject
+from drumbeat.model.steps import Steps
 from drumbeat.model.trigger import SMALLEST_STEP, Trigger, trigger_from_json
 from drumbeat.model.wording import uncapitalised
 from drumbeat.model.zones import DstGap, DstRepeat
@@ -35,7 +36,16 @@ class AnyOf(Trigger):
 
     def next_after(self, instant: datetime) -> datetime | None:
         """The earliest of the members' next ticks."""
-        return _earliest(member.next_after(instant) for member in self.members)
+        return self.next_within(instant, Steps())
+
+    def next_within(self, instant: datetime, steps: Steps) -> datetime | None:
+        """The same, with a budget that the members share."""
+        return _earliest(member.next_within(instant, steps) for member in self.members)
+
+    @property
+    def parts(self) -> int:
+        """Those of its members; to judge a tick each of them has to name it again."""
+        return 2 * sum(member.parts for member in self.members)
 
     def named_after(self, instant: datetime) -> datetime | None:
         """The earliest of the members' next ticks, excluded or not."""

@@ -1,0 +1,26 @@
+"""Rules that keep unbounded costs out of the source."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "src" / "drumbeat"
+
+
+def calls(name: str) -> Iterator[str]:
+    """Where a method of that name is called."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            match node:
+                case ast.Call(func=ast.Attribute(attr=attr)) if attr == name:
+                    yield f"{path.relative_to(PACKAGE)}:{node.lineno}"
+                case _:
+                    pass
+
+
+def test_triggers_are_walked_with_a_budget() -> None:
+    """Outside the model, `ticks_after` and `between` find ticks: their steps are counted."""
+    unbounded = [where for where in calls("next_after") if not where.startswith("model/")]
+    assert unbounded == []
