@@ -267,7 +267,8 @@ class Drumbeat(Declarations):
     def _vitals(self) -> Vitals:
         standing = self.leadership
         slots, busy = self._node.load if self._node is not None else (0, 0)
-        return Vitals(standing.epoch, standing.lease_remaining, slots, busy)
+        names = frozenset(self.settings.queues), self._registry.names
+        return Vitals(standing.epoch, standing.lease_remaining, slots, busy, *names)
 
     def _phase(self) -> Phase:
         if self._node is None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from drumbeat import Drumbeat, JobFilter, Retry, Status
-from drumbeat.engine.rates import Rates
+from drumbeat.engine.rates import Rate, Rates
 from drumbeat.model.errors import InvalidHandler, InvalidInput, InvalidOption, UnknownTask
 from drumbeat.model.job import JobSpec
 from drumbeat.model.queue import QueueRecord, Queues
@@ -112,15 +112,20 @@ def look(second: int, completed: int) -> Queues:
     return Queues(START + timedelta(seconds=second), (record,))
 
 
+def rate_of(rates: Rates, seen: Queues, name: str = "default") -> Rate | None:
+    record = next((each for each in seen.queues if each.name == name), QueueRecord(name))
+    return rates.of(record, seen.as_of)
+
+
 def test_a_rate_needs_two_looks_that_are_apart() -> None:
     rates = Rates()
-    assert rates.of("default", look(0, 5)) is None
+    assert rate_of(rates, look(0, 5)) is None
     rates.note(look(0, 5))
-    assert rates.of("default", look(1, 6)) is None
-    rate = rates.of("default", look(30, 15))
+    assert rate_of(rates, look(1, 6)) is None
+    rate = rate_of(rates, look(30, 15))
     assert rate is not None
     assert rate.per_minute[Status.COMPLETED] == 20.0
-    other = rates.of("other", look(30, 15))
+    other = rate_of(rates, look(30, 15), "other")
     assert other is not None
     assert set(other.per_minute.values()) == {0.0}
 
@@ -129,7 +134,7 @@ def test_a_rate_is_reckoned_over_the_last_minutes() -> None:
     rates = Rates()
     for minute in range(60):
         rates.note(look(60 * minute, minute if minute < 50 else 50 + (minute - 50) * 10))
-    rate = rates.of("default", look(3600, 150))
+    rate = rate_of(rates, look(3600, 150))
     assert rate is not None
     assert rate.over <= timedelta(minutes=7)
     assert rate.per_minute[Status.COMPLETED] == pytest.approx(10.0, abs=0.1)
@@ -138,6 +143,6 @@ def test_a_rate_is_reckoned_over_the_last_minutes() -> None:
 def test_a_rate_is_never_below_nothing() -> None:
     rates = Rates()
     rates.note(look(0, 9))
-    rate = rates.of("default", look(60, 3))
+    rate = rate_of(rates, look(60, 3))
     assert rate is not None
     assert rate.per_minute[Status.COMPLETED] == 0.0

@@ -16,10 +16,12 @@ from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import AttemptCompleted, JobSubmitted
 from drumbeat.model.ids import NodeId
 from drumbeat.model.job import Change, JobSpec, Limit, OnConflict, Settlement, Wanted
+from drumbeat.model.node import Beat, Node, Role
 from drumbeat.model.plan import SkipReason
 from drumbeat.telemetry.families import FAMILIES
 from drumbeat.telemetry.figures import Figures
 from drumbeat.telemetry.metrics import Metrics
+from drumbeat.telemetry.tallies import MOST_NAMES, Names
 from drumbeat.testing import inside
 from drumbeat.testing.clock import START, FakeClock
 from drumbeat.version import VERSION
@@ -339,3 +341,26 @@ def test_without_metrics_nobody_hears_of_jobs() -> None:
     watched = inside.plant(Watched().app).bus
     assert watched.hears(AttemptCompleted)
     assert not watched.hears(JobSubmitted)
+
+
+async def test_a_served_queue_keeps_its_label_whatever_names_data_invents(watched: Watched) -> None:
+    for number in range(MOST_NAMES + 50):
+        await watched.app.submit(JobSpec("send", queue=f"a{number:03}"))
+    mail = Node(NodeId("worker-1"), frozenset({Role.WORKER}), "1", START, 1, queues=("mail",))
+    await watched.kept.nodes.beat(Beat(mail, 60.0))
+    await watched.app.submit(JobSpec("send", queue="mail"))
+    scrape = await watched.later()
+    assert scrape.get("drumbeat_jobs", status="queued", queue="mail") == 1
+    assert scrape.sum("drumbeat_jobs", status="queued", queue="other") == 50
+    await watched.app.submit(JobSpec("send", queue="mail"))
+    scrape = await watched.scrape()
+    assert scrape.get("drumbeat_jobs_submitted_total", queue="mail") == 1  # since it is known
+
+
+def test_reserved_names_get_labels_beside_the_invented() -> None:
+    names = Names(most=2)
+    names.reserve(["real"])
+    assert [names.of(each) for each in ("a", "b", "c", "real")] == ["a", "b", "other", "real"]
+    names.reserve([])
+    assert names.of("real") == "real"
+    assert names.of("d") == "other"

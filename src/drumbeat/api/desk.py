@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from drumbeat.api.condition import Condition, Phase
 from drumbeat.api.feed import Feed
+from drumbeat.api.queue_names import QueueNames
 from drumbeat.api.watching import watched
 from drumbeat.config import Config
 from drumbeat.engine.bus import Bus
@@ -52,8 +53,12 @@ class Desk:
     """What happens, for those who want to be told."""
     rates: Rates = field(default_factory=Rates)
     """How fast jobs end, by what was seen here."""
+    queue_names: QueueNames = field(init=False)
+    """The queues that callers may submit to."""
 
     def __post_init__(self) -> None:
+        names = QueueNames(self.store, self.runtime.clock)
+        object.__setattr__(self, "queue_names", names)
         object.__setattr__(self, "feed", Feed(self.runtime, watched(self)))
 
     @property

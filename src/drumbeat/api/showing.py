@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -9,7 +10,7 @@ from msgspec.structs import replace
 from drumbeat.engine.rates import Rates
 from drumbeat.model.job import Job
 from drumbeat.model.lease import SCHEDULER, Lease
-from drumbeat.model.queue import QueueRecord, Queues
+from drumbeat.model.queue import QueueRecord
 from drumbeat.model.schedule import StoredSchedule
 from drumbeat.wire.election import ElectionView, election_view
 from drumbeat.wire.job import JobView, job_view
@@ -30,10 +31,10 @@ def schedule_shown(desk: Desk, stored: StoredSchedule) -> ScheduleView:
     return schedule_view(stored, desk.registry.secrets)
 
 
-def queue_shown(record: QueueRecord, seen: Queues, rates: Rates) -> QueueView:
+def queue_shown(record: QueueRecord, as_of: datetime, rates: Rates) -> QueueView:
     """The queue with its rates."""
-    view = queue_view(record, seen.as_of)
-    rate = rates.of(record.name, seen)
+    view = queue_view(record, as_of)
+    rate = rates.of(record, as_of)
     if rate is None:
         return view
     return replace(

@@ -145,7 +145,7 @@ class Watcher(Service):
         for record in seen.queues:
             state = msgspec.json.encode((record.counts, record.paused))
             if self._is_new(EventKind.QUEUE, record.name, state) and self._queues_seen:
-                self._feed.tell(EventKind.QUEUE, queue_shown(record, seen, self._desk.rates))
+                self._feed.tell(EventKind.QUEUE, queue_shown(record, seen.as_of, self._desk.rates))
         self._queues_seen = True
         self._desk.rates.note(seen)
 

@@ -10,15 +10,18 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 
 from drumbeat.model.job import Status
-from drumbeat.model.queue import Queues
+from drumbeat.model.queue import QueueRecord, Queues
 
 WINDOW = timedelta(minutes=5)
 """The time that rates are reckoned over, if there were looks often enough."""
 APART = timedelta(seconds=2)
 """Looks that are closer together than this are one."""
 MOST = 200
+MOST_QUEUES = 2_000
+"""Queues that a look remembers; more have no rates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +52,16 @@ class Rates:
         while len(self._looks) > 2 and self._looks[1].at <= seen.as_of - WINDOW:
             self._looks.popleft()
 
-    def of(self, queue: str, seen: Queues) -> Rate | None:
+    def of(self, queue: QueueRecord, as_of: datetime) -> Rate | None:
         """The rate of a queue up to this look; None: there was none long enough before it."""
         first = self._looks[0] if self._looks else None
-        if first is None or seen.as_of - first.at < APART:
+        if first is None or as_of - first.at < APART:
             return None
-        over = seen.as_of - first.at
-        now: Mapping[Status, int] = _totals(seen).get(queue, {})
-        before: Mapping[Status, int] = first.totals.get(queue, {})
+        over = as_of - first.at
+        now = queue.totals
+        before: Mapping[Status, int] = first.totals.get(queue.name, {})
+        if not before and len(first.totals) >= MOST_QUEUES:
+            return None
         minutes = over / timedelta(minutes=1)
         return Rate(
             {
@@ -69,4 +74,5 @@ class Rates:
 
 
 def _totals(seen: Queues) -> Mapping[str, Mapping[Status, int]]:
-    return {each.name: each.totals for each in seen.queues}
+    ended = (each for each in seen.queues if each.totals)
+    return {each.name: each.totals for each in islice(ended, MOST_QUEUES)}

@@ -30,6 +30,8 @@ class Count:
     """By the store's clock."""
     skew: timedelta
     """How far this node's clock was ahead of the store's."""
+    served: frozenset[str] = frozenset()
+    """The queues that live nodes serve."""
 
     def standing(self, status: Status) -> int:
         """Jobs of all queues that stand there now."""
@@ -83,11 +85,17 @@ class Census:
         if answer is None:
             return None
         local = before + (self._clock.now() - before) / 2
-        return Count(answer.queues, answer.as_of, local - answer.as_of)
+        queues, served = answer
+        return Count(queues.queues, queues.as_of, local - queues.as_of, served)
 
-    async def _answer(self) -> Queues | None:
+    async def _ask(self) -> tuple[Queues, frozenset[str]]:
+        queues, nodes = await self._store.queues.list(), await self._store.nodes.list()
+        served = (name for record in nodes if record.alive for name in record.node.queues)
+        return queues, frozenset(served)
+
+    async def _answer(self) -> tuple[Queues, frozenset[str]] | None:
         """The store's answer; None: it did not come in time."""
-        asking = asyncio.ensure_future(self._store.queues.list())
+        asking = asyncio.ensure_future(self._ask())
         asking.add_done_callback(_forget)
         late = asyncio.Event()
         waiting = asyncio.ensure_future(late.wait())
@@ -109,6 +117,6 @@ class Census:
         self._dispatched = dispatched
 
 
-def _forget(asking: asyncio.Future[Queues]) -> None:
+def _forget(asking: asyncio.Future[tuple[Queues, frozenset[str]]]) -> None:
     if not asking.cancelled():
         asking.exception()  # an error that comes too late is nobody's

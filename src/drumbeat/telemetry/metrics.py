@@ -66,6 +66,14 @@ class Metrics:
         """
         if self._census is not None:
             await self._census.refresh()
+        self._reserve_names()
+
+    def _reserve_names(self) -> None:
+        """Keep the labels of queues that are served and tasks that are known."""
+        vitals, count = self._vitals(), self._census.latest if self._census else None
+        self._figures.queues.reserve(vitals.queues | (count.served if count else frozenset()))
+        self._figures.waits.reserve(vitals.tasks)
+        self._figures.runs.reserve(vitals.tasks)
 
     def text(self, accept: str = "") -> tuple[bytes, str]:
         """All metrics, and their content type: OpenMetrics if that is accepted, else plain text."""

@@ -65,6 +65,7 @@ def of_census(count: Count | None) -> Iterator[Sample]:
 
 def _of_queues(count: Count) -> Iterator[Sample]:
     names = Names()
+    names.reserve(count.served)
     jobs: Counter[Labels] = Counter()
     ages: dict[Labels, float] = {}
     for queue in count.queues:

@@ -21,21 +21,33 @@ Labels: TypeAlias = tuple[str, ...]
 
 
 class Names:
-    """Names that may be labels. There may be any number of them; labels have to be few."""
+    """Names that may be labels. There may be any number of them; labels have to be few.
 
-    __slots__ = ("_known", "_most")
+    Names that are reserved always get a label. Of the others, which data can invent, only so many
+    do.
+    """
+
+    __slots__ = ("_invented", "_known", "_most", "_reserved")
 
     def __init__(self, most: int = MOST_NAMES) -> None:
         self._known: dict[str, str] = {}
         self._most = most
+        self._invented = 0
+        self._reserved: frozenset[str] = frozenset()
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Give these names, and none but these, a label whatever else there is."""
+        self._reserved = frozenset(names)
 
     def of(self, name: str) -> str:
         """The name itself, or "other" once there are too many."""
         return self._known.get(name) or self._admit(name)
 
     def _admit(self, name: str) -> str:
-        if len(self._known) >= self._most:
-            return OTHER
+        if name not in self._reserved:
+            if self._invented >= self._most:
+                return OTHER
+            self._invented += 1
         self._known[name] = name
         return name
 
@@ -91,6 +103,10 @@ class Spreads:
     def of(self, name: str) -> Spread:
         """The spread of a name."""
         return self._spreads.get(name) or self._make(name)
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Give these names a spread of their own whatever else there is."""
+        self._names.reserve(names)
 
     def items(self) -> Iterator[tuple[str, Spread]]:
         """All of them."""

@@ -15,3 +15,7 @@ class Vitals:
     """Seconds for which it may trust in its term without a renewal."""
     slots: int = 0
     busy: int = 0
+    queues: frozenset[str] = frozenset()
+    """The queues that it is set up to serve."""
+    tasks: frozenset[str] = frozenset()
+    """The tasks that it knows."""

@@ -46,7 +46,10 @@ class WaitQuery(Struct, kw_only=True, forbid_unknown_fields=True):
 async def create(call: Call[Nothing, NewJobView]) -> Answer:
     """201 and the new job, or 200 and the one that stands for its dedupe key."""
     desk = call.desk
-    verdict = await desk.submitter.judged(spec_of(call.body, desk))
+    spec = spec_of(call.body, desk)
+    if call.body.queue:
+        await desk.queue_names.admit([call.body.queue])
+    verdict = await desk.submitter.judged(spec)
     status = 200 if isinstance(verdict, Duplicate) else 201
     return json_answer(job_shown(desk, verdict.job), status, _location(verdict.job.id))
 
@@ -55,6 +58,7 @@ async def create_many(call: Call[Nothing, NewJobsView]) -> list[JobView]:
     """The jobs, in the same order; for a known dedupe key the one that stands for it."""
     desk = call.desk
     specs = [_one_of_many(index, new, call) for index, new in enumerate(call.body.jobs)]
+    await desk.queue_names.admit(new.queue for new in call.body.jobs if new.queue)
     return [job_shown(desk, job) for job in await desk.submitter.submit_many(specs)]
 
 

@@ -25,9 +25,12 @@ async def list_queues(call: Call[Nothing, Any]) -> list[QueueView]:
 
 async def show(call: Call[Nothing, Any]) -> QueueView:
     """The queue."""
-    name = call.path["name"]
-    for view in await _queues(call.desk):
-        if view.name == name:
+    name, rates = call.path["name"], call.desk.rates
+    seen = await call.desk.store.queues.list()
+    for record in seen.queues:
+        if record.name == name:
+            view = queue_shown(record, seen.as_of, rates)
+            rates.note(seen)
             return view
     raise Problem(404, "unknown-queue", f"no job was ever in a queue {name!r}")
 
@@ -48,7 +51,7 @@ async def resume(call: Call[Nothing, ReasonView]) -> QueueView:
 
 async def _queues(desk: Desk) -> list[QueueView]:
     seen = await desk.store.queues.list()
-    views = [queue_shown(record, seen, desk.rates) for record in seen.queues]
+    views = [queue_shown(record, seen.as_of, desk.rates) for record in seen.queues]
     desk.rates.note(seen)
     return views
 
@@ -56,7 +59,7 @@ async def _queues(desk: Desk) -> list[QueueView]:
 async def _one(desk: Desk, name: str) -> QueueView:
     seen = await desk.store.queues.list()
     found = next((each for each in seen.queues if each.name == name), QueueRecord(name))
-    return queue_shown(found, seen, desk.rates)
+    return queue_shown(found, seen.as_of, desk.rates)
 
 
 def _name(call: Call[Any, Any]) -> str:
