@@ -56,6 +56,14 @@ async def test_a_rule_is_told_once_and_in_words() -> None:
     refused = await ask("PUT", NAMED, {"task": "greet", "when": {"type": "every"}})
     assert refused.data["detail"] == "every: interval: a number is needed, not None"
     refused = await ask("POST", "/cron/preview", {"when": "61 * * * *"})
-    assert refused.data["rule"] == "0-59, * , - / ~ H"
+    assert refused.data["rule"] == "0-59, * ? , - / ~ H"
     refused = await ask("POST", "/jobs", {"task": "greet\0"})
     assert refused.data["rule"] == "Expected `str` without a NUL"
+
+
+async def test_a_step_beyond_its_field_is_refused_in_an_object_too() -> None:
+    ask = house().caller()
+    trigger = {"type": "cron", "expression": "*/60 * * * *"}
+    refused = await ask("POST", "/cron/preview", {"when": trigger})
+    assert refused.status == 422
+    assert "step '60' is larger than the range 0-59" in refused.data["detail"]

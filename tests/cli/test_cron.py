@@ -9,6 +9,13 @@ from .support import Terminal
 PARIS = ("--tz", "Europe/Paris")
 
 
+def test_a_step_beyond_its_field_is_refused_with_what_to_write(terminal: Terminal) -> None:
+    answer = terminal("cron", "*/90 * * * *")
+    assert answer.code == 2
+    assert "minute: step '90' is larger than the range 0-59" in answer.err
+    assert "'@every 90m'" in answer.err
+
+
 def test_an_expression_is_said_in_words_with_its_next_runs(terminal: Terminal) -> None:
     answer = terminal("cron", "30 2 * * *", *PARIS, "--count", "2")
     assert answer.code == 0

@@ -75,6 +75,8 @@ def test_what_is_not_taken_over_is_named(terminal: Terminal, file: Path) -> None
     [
         ("@reboot /bin/true", "@reboot has no time"),
         ("61 * * * * x", "minute: '61' is out of range"),
+        ("*/60 * * * * x", "minute: step '60' is larger than the range 0-59"),
+        ("@every 15m", "has no command after its times"),
         ("* * * * *", "has no command after its times"),
     ],
 )
@@ -84,6 +86,15 @@ def test_a_line_that_cannot_be_a_schedule_is_named_with_the_reason(line: str, wh
     ((number, reason),) = found.refused
     assert number == 2
     assert why in reason
+
+
+def test_words_that_stand_for_an_expression_are_taken() -> None:
+    found = read_crontab("@every_minute /bin/x\n@every 15m /bin/y -z\n0 0 L-3W * * /bin/w", None)
+    assert [(line.expression, line.command) for line in found.lines] == [
+        ("@every_minute", "/bin/x"),
+        ("@every 15m", "/bin/y -z"),
+        ("0 0 L-3W * *", "/bin/w"),
+    ]
 
 
 def test_a_system_crontab_names_a_user_in_each_line() -> None:

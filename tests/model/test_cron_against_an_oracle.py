@@ -95,9 +95,16 @@ def starred_values(low: int, size: int) -> st.SearchStrategy[Part]:
     return st.integers(1, size // 2).map(part)
 
 
-minutes = st.one_of(listed_values(0, 59), ranged_values(0, 59), starred_values(0, 60))
+ANY_VALUE = st.just(Part("?", lambda value: True))
+
+
+minutes = st.one_of(listed_values(0, 59), ranged_values(0, 59), starred_values(0, 60), ANY_VALUE)
 hours = st.one_of(
-    listed_values(0, 23), listed_values(0, 3), ranged_values(0, 23), starred_values(0, 24)
+    listed_values(0, 23),
+    listed_values(0, 3),
+    ranged_values(0, 23),
+    starred_values(0, 24),
+    ANY_VALUE,
 )
 
 
@@ -134,6 +141,12 @@ month_days = st.one_of(
         lambda back: DayPart(f"L-{back}", lambda day: day.day == last_day(day) - back)
     ),
     st.just(DayPart("LW", lambda day: is_nearest_weekday(day, last_day(day)))),
+    st.integers(1, 30).map(
+        lambda back: DayPart(
+            f"L-{back}W",
+            lambda day: last_day(day) > back and is_nearest_weekday(day, last_day(day) - back),
+        )
+    ),
     st.integers(1, 31).map(
         lambda wanted: DayPart(f"{wanted}W", lambda day: is_nearest_weekday(day, wanted))
     ),
@@ -240,7 +253,7 @@ def test_the_next_tick_is_the_least_of_the_oracles_ticks_that_is_later(
     assert possible is (trigger is not None)
     if trigger is None:
         return
-    wildcard = minute.text.startswith("*") or hour.text.startswith("*")
+    wildcard = minute.text.startswith(("*", "?")) or hour.text.startswith(("*", "?"))
     ticks = oracle(zone, around, matches, None if wildcard else policies)
     begin = lived_minutes(zone, around)[0][0] + timedelta(days=2)
     end = begin + timedelta(days=5)

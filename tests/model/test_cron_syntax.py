@@ -15,7 +15,7 @@ from drumbeat.model.errors import (
     NaiveDatetime,
     UnknownZone,
 )
-from drumbeat.model.triggers import Every, cron, every
+from drumbeat.model.triggers import Every, cron, every, trigger_from_json
 from drumbeat.model.triggers.cron_syntax import read_cron
 
 NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)  # a Thursday
@@ -71,6 +71,10 @@ def days(expression: str, count: int) -> list[str]:
         ("weekday", "1/2", [0, 1, 3, 5]),
         ("weekday", "*/2", [0, 2, 4, 6]),
         ("weekday", "?", range(7)),
+        ("second", "?", range(60)),
+        ("minute", "?", range(60)),
+        ("hour", "?", range(24)),
+        ("month", "?", range(1, 13)),
     ],
 )
 def test_a_field_means_these_values(field: str, text: str, values: Iterable[int]) -> None:
@@ -88,6 +92,9 @@ def test_a_field_means_these_values(field: str, text: str, values: Iterable[int]
         ("0 0 L-3 * *", ["01-28", "02-25", "03-28", "04-27"]),
         ("0 0 L-30 * *", ["01-01", "03-01", "05-01", "07-01"]),
         ("0 0 LW * *", ["01-30", "02-27", "03-31", "04-30", "05-29"]),
+        ("0 0 L-3W * *", ["01-28", "02-25", "03-27", "04-27", "05-28"]),
+        ("0 0 L-1W * *", ["01-30", "02-27", "03-30", "04-29", "05-29", "06-29"]),
+        ("0 0 L-30W * *", ["01-01", "03-02", "05-01", "07-01", "08-03"]),
         ("0 0 15W * *", ["01-15", "02-16", "03-16", "04-15", "05-15"]),
         ("0 0 1W * *", ["01-01", "02-02", "03-02", "04-01", "05-01", "06-01", "07-01", "08-03"]),
         ("0 0 31W * *", ["01-30", "03-31", "05-29", "07-31"]),
@@ -131,6 +138,29 @@ def test_six_fields_begin_with_the_second() -> None:
 
 def test_hourly_is_at_minute_zero() -> None:
     assert ticks("@hourly", 2) == ["01-01 01:00:00", "01-01 02:00:00"]
+
+
+def test_every_minute_and_every_second_are_known() -> None:
+    assert ticks("@every_minute", 2) == ["01-01 00:01:00", "01-01 00:02:00"]
+    assert ticks("@Every_Second", 2) == ["01-01 00:00:01", "01-01 00:00:02"]
+
+
+def test_a_question_mark_is_a_star_in_any_field() -> None:
+    start = datetime(2026, 10, 25, tzinfo=UTC)  # in Paris the hour from 02:00 comes twice
+    for marked, starred in (
+        ("? 2 * * *", "* 2 * * *"),
+        ("30 ? * * *", "30 * * * *"),
+        ("? 30 2 * * *", "* 30 2 * * *"),
+        ("0 0 1 ? *", "0 0 1 * *"),
+    ):
+        end = start + timedelta(days=1)
+        ours = cron(marked, tz="Europe/Paris").between(start, end)
+        assert list(ours) == list(cron(starred, tz="Europe/Paris").between(start, end))
+
+
+def test_a_stored_expression_with_a_long_step_stays_readable() -> None:
+    stored = {"type": "cron", "expression": "*/60 * * * *", "tz": "UTC"}
+    assert trigger_from_json(stored).next_after(NEW_YEAR) == NEW_YEAR + timedelta(hours=1)
 
 
 def test_every_in_an_expression_is_an_interval() -> None:
@@ -177,14 +207,28 @@ def test_an_unknown_zone_is_refused(zone: str) -> None:
         ("5- * * * *", "minute", "a value is missing"),
         ("1,,2 * * * *", "minute", "an item of the list is empty"),
         ("/5 * * * *", "minute", "'/5' cannot be read"),
-        ("*/0 * * * *", "minute", "step '0' is out of range 1-60"),
-        ("*/61 * * * *", "minute", "step '61' is out of range 1-60"),
+        ("*/0 * * * *", "minute", "step '0' is out of range 1-59"),
+        ("*/60 * * * *", "minute", "step '60' is larger than the range 0-59"),
+        ("*/61 * * * *", "minute", "write '0' for that value, or '@every 61m' for an interval"),
+        ("1/60 * * * *", "minute", "write '1' for that value, or '@every 60m' for an interval"),
+        ("5-20/60 * * * *", "minute", "write '5' for that value"),
+        ("H/60 * * * *", "minute", "write 'H' for that value"),
+        ("0,*/60 * * * *", "minute", "step '60' is larger than the range 0-59"),
+        ("*/60 * * * * *", "second", "'@every 60s'"),
+        ("0 */24 * * *", "hour", "write '0' for that value, or '@every 24h' for an interval"),
+        ("0 0 */31 * *", "day of month", "write '1' for that value, or '@every 31d'"),
+        ("0 0 1 */12 *", "month", "matches one value at most; write '1' for that value"),
+        ("0 0 * * */8", "day of week", "step '8' is larger than the range 0-7"),
         ("*/x * * * *", "minute", "the step of '*/X' is not a number"),
         ("*/² * * * *", "minute", "the step of '*/²' is not a number"),
         ("٣ * * * *", "minute", "'٣' is not a value"),
-        ("* ? * * *", "hour", "'?' is not a value"),
+        ("* ?/5 * * *", "hour", "'?' stands alone"),
+        ("?,5 * * * *", "minute", "'?' stands alone"),
         ("0 0 ?,1 * *", "day of month", "'?' stands alone"),
         ("0 0 L-31 * *", "day of month", "'31' is out of range of days before the last 1-30"),
+        ("0 0 L-31W * *", "day of month", "'31' is out of range of days before the last 1-30"),
+        ("0 0 L-W * *", "day of month", "a value is missing"),
+        ("0 0 L-29W FEB *", "day of month", "'L-29W' never occurs in month 'FEB'"),
         ("0 0 32W * *", "day of month", "'32' is out of range"),
         ("0 0 W * *", "day of month", "a value is missing"),
         ("0 0 * * L", "day of week", "'L' needs a day before it"),
@@ -223,7 +267,7 @@ def test_the_error_says_what_is_allowed() -> None:
     with pytest.raises(InvalidCron) as caught:
         cron("0 25 * * *")
     assert str(caught.value) == (
-        "cron '0 25 * * *': hour: '25' is out of range; allowed: 0-23, * , - / ~ H"
+        "cron '0 25 * * *': hour: '25' is out of range; allowed: 0-23, * ? , - / ~ H"
     )
 
 
@@ -233,7 +277,9 @@ def test_the_error_says_what_is_allowed() -> None:
         "0 0 29 2 *",
         "0 0 29 2 MON#5",
         "0 0 ? 2 MON#5",
-        "0 0 */31 * MON",
+        "0 0 */30 * MON",
+        "0 0 1-7 * */7",
+        "*/59 */23 */30 */11 */6",
         "0 0 31 4 SUN",
         "0 0 L 2 *",
     ],

@@ -65,6 +65,10 @@ START = datetime(2026, 1, 1, 12, tzinfo=UTC)
         ("0 0 L-3 * *", "At 00:00 on the 4th last day of the month"),
         ("0 0 LW * *", "At 00:00 on the last weekday (Monday to Friday) of the month"),
         (
+            "0 0 L-3W * *",
+            "At 00:00 on the weekday (Monday to Friday) nearest to the 4th last day of the month",
+        ),
+        (
             "0 0 15W * *",
             "At 00:00 on the weekday (Monday to Friday) nearest to day 15 of the month",
         ),
@@ -103,6 +107,10 @@ START = datetime(2026, 1, 1, 12, tzinfo=UTC)
         ("@weekly", "At 00:00 every Sunday"),
         ("@yearly", "At 00:00 on 1 January"),
         ("0 0 ? * ?", "At 00:00 every day"),
+        ("? ? ? ? ?", "Every minute"),
+        ("? 9-17 ? ? ?", "Every minute from 09:00 to 17:59"),
+        ("@every_minute", "Every minute"),
+        ("@every_second", "Every second"),
     ],
 )
 def test_a_cron_expression_in_words(expression: str, words: str) -> None:

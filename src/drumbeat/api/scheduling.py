@@ -22,8 +22,8 @@ from drumbeat.model.job import JobSpec
 from drumbeat.model.policy import Policies
 from drumbeat.model.schedule import Schedule
 from drumbeat.model.trigger import Trigger, trigger_from_json
-from drumbeat.model.triggers import cron
-from drumbeat.model.triggers.cron import ZONE_PREFIXES
+from drumbeat.model.triggers import Cron, cron
+from drumbeat.model.triggers.cron import ZONE_PREFIXES, check_steps
 from drumbeat.rules.clock_changes import on_wall_clock
 from drumbeat.wire.new_schedule import ScheduleChangesView, ScheduleDefinitionView
 from drumbeat.wire.retry import retry_of
@@ -77,7 +77,11 @@ def trigger_of(when: str | dict[str, Any], tz: str | None = None) -> Trigger:
         raise Problem(
             422, "invalid-input", "tz goes with a cron expression; a trigger has its own", "tz"
         )
-    return trigger_from_json(when)
+    trigger = trigger_from_json(when)
+    on_clock = on_wall_clock(trigger)
+    if isinstance(on_clock, Cron):
+        check_steps(on_clock)
+    return trigger
 
 
 def _trigger(given: ScheduleChangesView) -> Trigger:

@@ -110,7 +110,7 @@ class _Raw:
 
 
 def _take(found: Crontab, names: Counter[str], raw: _Raw) -> None:
-    fields = 1 if raw.text.startswith("@") else 5
+    fields = _field_count(raw.text)
     parts = raw.text.split(None, fields + raw.has_user)
     if len(parts) <= fields + raw.has_user:
         found.refused.append((raw.number, f"{raw.text!r} has no command after its times"))
@@ -129,6 +129,12 @@ def _take(found: Crontab, names: Counter[str], raw: _Raw) -> None:
     if names[name] > 1:
         name = f"{name}-{names[name]}"
     found.lines.append(Line(raw.number, name, expression, raw.zone, command, trigger))
+
+
+def _field_count(line: str) -> int:
+    if line.lower().startswith("@every "):
+        return 2
+    return 1 if line.startswith("@") else 5
 
 
 def _said(line: str) -> str:

@@ -12,7 +12,8 @@ from drumbeat.model.errors import InvalidCron, InvalidInput
 from drumbeat.model.json_object import JsonObject, known
 from drumbeat.model.trigger import Trigger
 from drumbeat.model.triggers.cron_days import cron_days
-from drumbeat.model.triggers.cron_syntax import CronFields, is_spread, read_cron
+from drumbeat.model.triggers.cron_syntax import CronFields, field_texts, is_spread, read_cron
+from drumbeat.model.triggers.cron_units import refuse_long_steps
 from drumbeat.model.triggers.cron_words import describe_cron
 from drumbeat.model.triggers.every import every
 from drumbeat.model.triggers.times_of_day import crossed_times
@@ -117,9 +118,18 @@ def cron(
 
     Five fields, six with seconds first, `@daily` and friends, or `@every 15m` (which is `every`).
     The zone may also be a prefix, `TZ=Europe/Paris 30 2 * * *`; the default is UTC. Expressions
-    that cannot be read or can never match are an `InvalidCron`.
+    that cannot be read, can never match, or have a step that exceeds its field (`*/60`) are an
+    `InvalidCron`.
     """
-    return _read(expression, tz, (DstGap.read(dst_gap), DstRepeat.read(dst_repeat)), "")
+    trigger = _read(expression, tz, (DstGap.read(dst_gap), DstRepeat.read(dst_repeat)), "")
+    if isinstance(trigger, Cron):
+        check_steps(trigger)
+    return trigger
+
+
+def check_steps(trigger: Cron) -> None:
+    """Refuse a step that exceeds its field, as in `*/60`: it would match one value only."""
+    refuse_long_steps(trigger.expression, field_texts(trigger.expression))
 
 
 # Schedules with the same expression hold the same trigger. Weak: what nobody holds is gone.

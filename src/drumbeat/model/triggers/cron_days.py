@@ -70,8 +70,9 @@ class CronDays(MonthDays):
             match special:
                 case FromEnd(back):
                     by_month |= 1 << max(length - back, 0)
-                case NearestWeekday(day):
-                    by_month |= 1 << _nearest_weekday(day or length, length, first)
+                case NearestWeekday(day, back):
+                    wanted = length - back if day is None else day
+                    by_month |= 1 << _nearest_weekday(wanted, length, first)
                 case NthWeekday(weekday, nth):
                     by_week |= 1 << _nth_weekday(weekday, nth, length, first)
                 case Span():
@@ -109,7 +110,7 @@ def _lengths(month: int) -> tuple[int, ...]:
 
 def _nearest_weekday(day: int, length: int, first: int) -> int:
     """The weekday nearest to `day` in the same month; 0 if the month has no such day."""
-    if day > length:
+    if not 1 <= day <= length:
         return 0
     weekday = (first + day - 1) % 7
     if weekday == Weekday.SATURDAY:

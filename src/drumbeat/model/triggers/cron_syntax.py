@@ -5,11 +5,12 @@ is a list of items, separated by commas:
 
 | item | meaning |
 |---|---|
-| `*`, `?` | every value (`?` for days only) |
+| `*`, `?` | every value |
 | `5`, `MON`, `JAN` | one value |
 | `9-17`, `22-2`, `FRI-MON` | a range, also over the end |
 | `*/15`, `9-17/2`, `5/15` | every so many values of all, of a range, from a value on |
-| `L`, `L-3`, `LW`, `15W` | day of month: last, 3 before it, last weekday, nearest weekday |
+| `L`, `L-3` | day of month: the last, 3 before it |
+| `15W`, `LW`, `L-3W` | day of month: the weekday nearest to the 15th, the last, 3 before it |
 | `5L`, `MON#2` | day of week: the last Friday, the second Monday of the month |
 | `H`, `H/15`, `H(9-17)`, `10~20` | one value (or one start of steps) drawn by the schedule's name |
 """
@@ -22,9 +23,14 @@ from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
 from drumbeat.model.errors import InvalidCron
+from drumbeat.model.triggers.cron_units import (
+    DAY_OF_MONTH,
+    DAY_OF_WEEK,
+    UNITS,
+    Unit,
+    long_step_problem,
+)
 from drumbeat.model.triggers.spread import drawn
-from drumbeat.model.weekday import Weekday
-from drumbeat.model.wording import MONTHS
 
 LONGEST_EXPRESSION = 256
 MACROS = {
@@ -35,6 +41,8 @@ MACROS = {
     "@daily": "0 0 * * *",
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
+    "@every_minute": "* * * * *",
+    "@every_second": "* * * * * *",
 }
 FORMS = (
     "five fields (minute, hour, day of month, month, day of week), six with the second first, "
@@ -44,32 +52,6 @@ SAFE_DAY = 28  # the last day that every month has: a drawn day shall not skip F
 
 _SPREAD = re.compile(r"~|\bH(?![A-Z])", re.IGNORECASE)
 _DRAWN_RANGE = re.compile(r"H\((\w+)-(\w+)\)")
-
-
-class Unit(NamedTuple):
-    """One kind of field: its name, its least and greatest value, its size, and its words."""
-
-    name: str
-    low: int
-    high: int
-    size: int
-    words: tuple[str, ...] = ()
-    special: str = ""
-
-    @property
-    def allowed(self) -> str:
-        """What may stand in such a field."""
-        names = f", {self.words[0]}-{self.words[-1]}" if self.words else ""
-        return f"{self.low}-{self.high}{names}, * , - / ~ H{self.special}"
-
-
-SECOND = Unit("second", 0, 59, 60)
-MINUTE = Unit("minute", 0, 59, 60)
-HOUR = Unit("hour", 0, 23, 24)
-DAY_OF_MONTH = Unit("day of month", 1, 31, 31, special=" ? L L-n LW nW")
-MONTH = Unit("month", 1, 12, 12, tuple(month[:3].upper() for month in MONTHS))
-DAY_OF_WEEK = Unit("day of week", 0, 7, 7, tuple(day.name[:3] for day in Weekday), " ? nL n#k")
-UNITS = (SECOND, MINUTE, HOUR, DAY_OF_MONTH, MONTH, DAY_OF_WEEK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +80,12 @@ class FromEnd:
 
 @dataclass(frozen=True, slots=True)
 class NearestWeekday:
-    """`nW` and `LW`: the day from Monday to Friday nearest to a day, in the same month."""
+    """`nW`, `LW` and `L-nW`: the day from Monday to Friday nearest to a day, in the same month."""
 
     day: int | None
-    """None for the last day of the month."""
+    """None to count from the last day of the month."""
+    back: int = 0
+    """How many days before the last one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +146,11 @@ def is_spread(text: str) -> bool:
     return _SPREAD.search(text) is not None
 
 
+def field_texts(expression: str) -> list[str]:
+    """The fields of an expression as they are written, those of a macro spelled out."""
+    return MACROS.get(expression.lower(), expression).split()
+
+
 def read_cron(expression: str, name: str) -> CronFields:
     """The fields of an expression without a zone, its spread parts drawn by the name.
 
@@ -170,7 +159,7 @@ def read_cron(expression: str, name: str) -> CronFields:
     if len(expression) > LONGEST_EXPRESSION:
         problem = f"it has {len(expression)} characters, {LONGEST_EXPRESSION} are allowed"
         raise InvalidCron(f"{expression[:40]}...", "expression", problem, FORMS)
-    texts = MACROS.get(expression.lower(), expression).split()
+    texts = field_texts(expression)
     if expression.startswith("@") and expression.lower() not in MACROS:
         raise InvalidCron(expression, "expression", f"{expression!r} is not known", FORMS)
     if len(texts) not in (5, 6):
@@ -240,7 +229,8 @@ class _FieldReader:
         if text == "LW":
             return NearestWeekday(None)
         if text.startswith("L-"):
-            return FromEnd(self._number(text[2:], 1, 30, "days before the last"))
+            back = self._number(text[2:].removesuffix("W"), 1, 30, "days before the last")
+            return NearestWeekday(None, back) if text.endswith("W") else FromEnd(back)
         if text.endswith("W"):
             return NearestWeekday(self._value(text[:-1]))
         return None
@@ -259,7 +249,7 @@ class _FieldReader:
 
     def _span(self, body: str, step: int | None) -> Span | None:
         unit = self._unit
-        if body == "*" or (body == "?" and unit in (DAY_OF_MONTH, DAY_OF_WEEK)):
+        if body in ("*", "?"):
             return Span(unit, unit.low, unit.high, step or 1)
         if body.startswith("H"):
             return self._drawn(body, step)
@@ -321,8 +311,10 @@ class _FieldReader:
         if not step.isascii() or not step.isdigit():
             self._refuse(f"the step of {text!r} is not a number")
         number = int(step)
-        if not 1 <= number <= self._unit.size:
-            self._refuse(f"step '{step}' is out of range 1-{self._unit.size}")
+        if number < 1:
+            self._refuse(f"step '{step}' is out of range 1-{self._unit.high - self._unit.low}")
+        if number > self._unit.size:
+            self._refuse(long_step_problem(self._unit, text.partition("/")[0], number))
         return number
 
     def _value(self, text: str) -> int:

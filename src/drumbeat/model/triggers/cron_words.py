@@ -215,8 +215,10 @@ def _month_day(item: Item) -> str:
     match item:
         case FromEnd(back):
             return "the last day" if back == 0 else f"the {ordinal(back + 1)} last day"
-        case NearestWeekday(None):
+        case NearestWeekday(None, 0):
             return "the last weekday (Monday to Friday)"
+        case NearestWeekday(None, back):
+            return f"the weekday (Monday to Friday) nearest to the {ordinal(back + 1)} last day"
         case NearestWeekday(number):
             return f"the weekday (Monday to Friday) nearest to day {number}"
         case Span() | NthWeekday():
