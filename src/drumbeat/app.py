@@ -227,7 +227,7 @@ class Drumbeat(Declarations):
         declared = tuple(self._declared.values())
         if self._backends.in_process:
             declared = tuple(in_step(schedule) for schedule in declared)
-        await self.schedules.declare(declared)
+        waiting = await self.schedules.declare(declared)
         plant = Plant(
             self._backends,
             self.settings,
@@ -237,7 +237,7 @@ class Drumbeat(Declarations):
             self._followers_idle,
             self._tracing,
         )
-        node = build_node(plant, self.id, roles)
+        node = build_node(plant, self.id, roles, waiting)
         await node.start()
         return node
 

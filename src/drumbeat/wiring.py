@@ -15,6 +15,7 @@ from drumbeat.backends import Backends, extra
 from drumbeat.config import Config, Level
 from drumbeat.engine.attempts import Attempts
 from drumbeat.engine.bus import Bus
+from drumbeat.engine.declaring import Declarer, WaitingChange
 from drumbeat.engine.elector import Candidacy, Elector
 from drumbeat.engine.executor import Executor
 from drumbeat.engine.keeper import Heartbeats, Keeper
@@ -102,8 +103,13 @@ def check(config: Config) -> None:
         )
 
 
-def build_node(plant: Plant, node_id: NodeId, roles: frozenset[Role]) -> RunningNode:
-    """All services of a node, put together and ready to start."""
+def build_node(
+    plant: Plant, node_id: NodeId, roles: frozenset[Role], changes: Sequence[WaitingChange] = ()
+) -> RunningNode:
+    """All services of a node, put together and ready to start.
+
+    `changes` are the schedules that code changed and that have to wait for the leader.
+    """
     runtime, bus, config = plant.runtime, plant.bus, plant.config
     executor = Executor(bus) if plant.tracing is None else TracedExecutor(bus, plant.tracing)
     works = Role.WORKER in roles
@@ -141,7 +147,7 @@ def build_node(plant: Plant, node_id: NodeId, roles: frozenset[Role]) -> Running
         worker,
         elector,
         leadership,
-        _others(plant, node_id, elector, leadership),
+        (*_others(plant, node_id, elector, leadership), *_declarer(plant, changes)),
         plant.followers_idle,
     )
     return RunningNode(parts, plant.backends.store, runtime, bus)
@@ -299,6 +305,12 @@ def _others(
         return leadership.term is None and elector.tries > 0
 
     return (*upkeep, TurnShadow(passes, passing, runtime, bus))
+
+
+def _declarer(plant: Plant, changes: Sequence[WaitingChange]) -> tuple[Service, ...]:
+    if not changes:
+        return ()
+    return (Declarer(plant.backends.store.schedules, changes, plant.runtime, plant.bus),)
 
 
 def _timings(config: Config) -> LeaseTimings:

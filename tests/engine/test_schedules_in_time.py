@@ -10,7 +10,13 @@ import pytest
 
 from drumbeat import Context, Drumbeat, Status, every, once
 from drumbeat.model.errors import UnknownSchedule
-from drumbeat.model.events import ScheduleChanged, ScheduleDeclared, ScheduleDrifted
+from drumbeat.model.events import (
+    ScheduleChanged,
+    ScheduleChangeWaits,
+    ScheduleDeclared,
+    ScheduleDrifted,
+    TicksDropped,
+)
 from drumbeat.model.plan import SkipReason
 from drumbeat.model.triggers import daily
 from drumbeat.testing.clock import START, FakeClock
@@ -94,6 +100,54 @@ async def test_a_redeploy_neither_resets_nor_doubles_an_interval(fleet: Fleet) -
         await deploy(4 * 60)
     app = fleet.app()
     assert fired(await ledger(app, "work")) == [START + 10 * MINUTE, START + 20 * MINUTE]
+
+
+async def test_a_redeploy_after_an_outage_keeps_what_was_due_before_it(fleet: Fleet) -> None:
+    def deploy(minutes: int) -> tuple[Drumbeat, Heard]:
+        app = fleet.app()
+
+        @app.scheduled(every(minutes=minutes), misfire="all", overlap="allow", window="1d")
+        async def work() -> None: ...
+
+        return app, Heard(app)
+
+    first, _ = deploy(1)
+    async with fleet.running(first):
+        await fleet.clock.advance(90)
+    await fleet.clock.advance(86 * 60)
+    second, heard = deploy(10)
+    async with fleet.running(second):
+        assert [event.schedule for event in heard.of(ScheduleChangeWaits)] == ["work"]
+        await fleet.clock.advance(60)
+        stored = await second.schedules.get("work")
+        assert stored.schedule.trigger.describe() == "Every 10 minutes"
+        assert [event.created for event in heard.of(ScheduleDeclared)] == [False]
+        assert heard.of(TicksDropped) == []
+        ticks = await ledger(second, "work")
+        assert fired(ticks) == [START + number * MINUTE for number in range(1, 88)]
+        assert skipped(ticks) == []
+        await fleet.clock.advance(11 * 60)
+        assert len(fired(await ledger(second, "work"))) == 88
+
+
+async def test_what_a_person_changes_drops_due_ticks_and_says_so(
+    fleet: Fleet, app: Drumbeat, heard: Heard
+) -> None:
+    @app.scheduled(every(minutes=1), misfire="all", overlap="allow")
+    async def work() -> None: ...
+
+    async with fleet.running(app):
+        await fleet.clock.advance(30)
+    await fleet.clock.advance(5 * 60)
+    await app.schedules.put("work", every(hours=1), "work")
+    (dropped,) = heard.of(TicksDropped)
+    assert (dropped.schedule, dropped.count) == ("work", 5)
+    assert (dropped.tick_at, dropped.through) == (START + MINUTE, START + 5 * MINUTE)
+    await app.schedules.put("other", every(minutes=1), "work")
+    await fleet.clock.advance(5 * 60)
+    await app.schedules.pause("other")
+    await app.schedules.remove("work")
+    assert heard.of(TicksDropped) == [dropped], "nothing was due, or it was paused"
 
 
 async def test_schedules_of_other_apps_are_left_alone(fleet: Fleet) -> None:

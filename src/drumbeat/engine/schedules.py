@@ -8,13 +8,14 @@ from datetime import datetime
 from typing import Any, Unpack
 
 from drumbeat.engine.bus import Bus
+from drumbeat.engine.declaring import TRIES, WaitingChange, declare, declare_waiting, tell_dropped
 from drumbeat.engine.evaluation import evaluated
 from drumbeat.engine.handle import Task
 from drumbeat.engine.registry import Registry
 from drumbeat.engine.scheduled import Arguments, PolicySettings, ScheduleOptions, schedule_of
 from drumbeat.engine.submitter import Submitter
 from drumbeat.model.errors import Conflict, Contended, UnknownSchedule
-from drumbeat.model.events import ScheduleChanged, ScheduleDeclared, ScheduleDrifted
+from drumbeat.model.events import ScheduleChanged
 from drumbeat.model.instant import aware
 from drumbeat.model.job import Job, JobSpec
 from drumbeat.model.page import LARGEST_PAGE, Page, PageRequest
@@ -25,9 +26,6 @@ from drumbeat.ports.store import ScheduleStore
 from drumbeat.rules import editing
 from drumbeat.rules.backfilling import backfill
 from drumbeat.rules.previewing import coming_ticks, next_ticks
-
-TRIES = 50
-"""How often a guarded write is tried again before it gives up against other writers."""
 
 Decide = Callable[[StoredSchedule, datetime], Edit | None]
 
@@ -43,14 +41,16 @@ class Schedules:
         self._registry = registry
         self._bus = bus
 
-    async def declare(self, schedules: Sequence[Schedule]) -> None:
-        """Bring what code declares into the store; never removes or un-pauses anything."""
-        waiting = list(schedules)
-        for _ in range(TRIES):
-            if not waiting:
-                return
-            waiting = await self._declare(waiting)
-        raise Contended(f"schedules {[s.name for s in waiting]} kept changing while declared")
+    async def declare(self, schedules: Sequence[Schedule]) -> Sequence[WaitingChange]:
+        """Bring what code declares into the store; never removes or un-pauses anything.
+
+        Returns the changes that have to wait until the leader has handled what is due.
+        """
+        return await declare(self._store, schedules, self._bus)
+
+    async def declare_waiting(self, changes: Sequence[WaitingChange]) -> Sequence[WaitingChange]:
+        """Try changes again that had to wait; returns those that still have to."""
+        return await declare_waiting(self._store, changes, self._bus)
 
     async def put(
         self,
@@ -203,29 +203,6 @@ class Schedules:
                 return frozenset(fired)
             page = PageRequest(LARGEST_PAGE, rows.next)
 
-    async def _declare(self, schedules: Sequence[Schedule]) -> list[Schedule]:
-        found = await self._store.get([schedule.name for schedule in schedules])
-        edits: list[Edit] = []
-        edited: list[Schedule] = []
-        for schedule, stored in zip(schedules, found.schedules, strict=True):
-            declared = editing.declare(stored, schedule, found.as_of)
-            if declared.drifted:
-                self._bus.emit(ScheduleDrifted(schedule.name))
-            if declared.edit is None:
-                self._bus.emit(ScheduleDeclared(schedule.name, schedule.task, created=False))
-            else:
-                edits.append(declared.edit)
-                edited.append(schedule)
-        raced: list[Schedule] = []
-        verdicts = await self._store.put(edits) if edits else ()
-        for schedule, edit, verdict in zip(edited, edits, verdicts, strict=True):
-            if isinstance(verdict, Raced):
-                raced.append(schedule)
-            else:
-                created = edit.before is None
-                self._bus.emit(ScheduleDeclared(schedule.name, schedule.task, created))
-        return raced
-
     async def _edit(
         self, name: str, decide: Decide, change: str, reason: str = ""
     ) -> StoredSchedule:
@@ -244,6 +221,7 @@ class Schedules:
         if isinstance(verdict, Raced):
             return False
         self._bus.emit(ScheduleChanged(edit.name, change, reason))
+        tell_dropped(edit, self._bus)
         return True
 
     async def _find(self, name: str) -> tuple[StoredSchedule, datetime]:

@@ -77,6 +77,31 @@ class ScheduleDrifted(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class ScheduleChangeWaits(Event):
+    """Code changed a schedule that has ticks due: the leader handles those first.
+
+    The stored definition stays until then, and `ScheduleDeclared` follows.
+    """
+
+    schedule: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class TicksDropped(Event):
+    """A change or removal of a schedule dropped ticks that were due and not yet taken up.
+
+    The ledger has them as skipped, for the reason `overridden`.
+    """
+
+    schedule: str
+    tick_at: datetime
+    through: datetime
+    count: int
+    """Above 50,000 it means "at least"."""
+
+
+@dataclass(frozen=True, slots=True)
 class ScheduleChanged(Event):
     """A schedule was created, replaced, paused, resumed, skipped once or removed."""
 

@@ -1,11 +1,21 @@
 """Editing: what a change by code or by a person makes of a stored schedule.
 
-**A change counts from the moment it is made.** The cursor moves to that moment, so that nothing
-fires in retrospect: not under the new definition, which was not there yet, and not under the old
-one, which is no more. Ticks of the old one that were due and that no leader had taken up are
-skipped in the same write, as `paused` if the schedule was or becomes so, else as `overridden`.
+**A change by a person counts from the moment it is made.** The cursor moves to that moment, so that
+nothing fires in retrospect: not under the new definition, which was not there yet, and not under
+the old one, which is no more. Ticks of the old one that were due and that no leader had taken up
+are skipped in the same write, as `paused` if the schedule was or becomes so, else as `overridden`.
 A change that leaves the definition as it is, such as skipping a single tick to come, leaves
 the cursor too: what is due fires as it would have.
+
+**A change by code waits for the ticks that were due before it** (ADR 0030). A deployment after an
+outage must not drop what `misfire="all"` promised to catch up. So while ticks of the stored
+definition are due, `declare` answers that the change waits; the leader handles them by the old
+definition and its policies, and the change is written afterwards. The caller says since when it
+has been asking. Once the cursor has passed that instant, everything due before the change is
+accounted for, and the change counts from the cursor: a schedule that is always a little late can
+be changed too, and no tick gets lost between the two definitions. A schedule that is paused does
+not wait, since its due ticks will not fire; nor does one that cannot be planned, since no leader
+will ever take its ticks up: those ticks are skipped as `overridden`.
 
 **A pause, the runs and the last job survive every change of definition.** So does the start that
 intervals are counted from, unless the rule itself changed: a deployment neither resets nor doubles
@@ -66,10 +76,17 @@ class Declared:
     """None: the store is to stay as it is."""
     drifted: bool = False
     """A person defined the schedule otherwise, and that stands."""
+    waits: bool = False
+    """Ticks of the stored definition are due: the leader has to handle them before the change."""
 
 
-def declare(stored: StoredSchedule | None, schedule: Schedule, now: datetime) -> Declared:
-    """Bring the store in line with what code says, as far as no person said otherwise."""
+def declare(
+    stored: StoredSchedule | None, schedule: Schedule, now: datetime, since: datetime | None = None
+) -> Declared:
+    """Bring the store in line with what code says, as far as no person said otherwise.
+
+    `since` is when the same declaration was first asked for, if it had to wait.
+    """
     declared = fingerprint(schedule)
     if stored is None:
         return Declared(_create(schedule, now, Origin.CODE, declared))
@@ -80,7 +97,11 @@ def declare(stored: StoredSchedule | None, schedule: Schedule, now: datetime) ->
         return Declared(_in_passing(stored, by_code, now))
     if stored.origin is Origin.PERSON:
         return Declared(drifted=True)
-    return Declared(_redefine(stored, by_code, schedule, now))
+    if not _has_ticks_to_fire(stored, now):
+        return Declared(_redefine(stored, by_code, schedule, now))
+    if stored.cursor < (since or now):
+        return Declared(waits=True)
+    return Declared(_redefine(stored, by_code, schedule, now, stored.cursor))
 
 
 def replace(stored: StoredSchedule | None, schedule: Schedule, now: datetime) -> Edit:
@@ -159,13 +180,32 @@ def _create(schedule: Schedule, now: datetime, origin: Origin, declared: str) ->
     return Edit(None, after)
 
 
+def _has_ticks_to_fire(stored: StoredSchedule, now: datetime) -> bool:
+    """Whether a leader can still fire ticks that were due before now."""
+    if stored.paused or stored.next_tick is None or stored.next_tick > now:
+        return False
+    try:
+        next_tick(stored.schedule, stored.next_tick)
+        stored.schedule.trigger.excludes(stored.next_tick)
+    except Exception:  # noqa: BLE001 - the trigger fails; the leader cannot plan it either
+        return False
+    return True
+
+
 def _redefine(
-    before: StoredSchedule, owned: StoredSchedule, schedule: Schedule, now: datetime
+    before: StoredSchedule,
+    owned: StoredSchedule,
+    schedule: Schedule,
+    now: datetime,
+    moment: datetime | None = None,
 ) -> Edit:
+    """Replace the definition; it counts from the moment, or from now."""
     ready = made_ready(schedule, now, before)
     still_named = frozenset(tick for tick in before.skips if names(ready, tick))
     after = dataclasses.replace(owned, schedule=ready, skips=still_named)
-    return _count_from(moment_of(schedule.trigger, now), before, after, now)
+    if moment is None:
+        moment = moment_of(schedule.trigger, now)
+    return _count_from(moment, before, after, now)
 
 
 def _count_from(
@@ -208,21 +248,29 @@ def _untaken(stored: StoredSchedule, until: datetime, reason: SkipReason) -> tup
     """The due ticks that no leader took up, as one run.
 
     The count is exact up to `COUNTED`. Beyond that it means "at least", and the run reaches to the
-    very end of the time that it covers.
+    very end of the time that it covers. If the trigger fails, the stored tick is all that is known:
+    its error must not keep the schedule from being repaired or removed.
     """
     first = stored.next_tick
     if first is None or first > until:
         return ()
     if interval_after_completion(stored.schedule.trigger) is not None:
         return (Skip(first, first, 1, reason),)  # the one after it was to follow its job
+    try:
+        return (_run_of_ticks(stored.schedule, first, until, reason),)
+    except Exception:  # noqa: BLE001 - whatever a trigger raises
+        return (Skip(first, first, 1, reason),)
+
+
+def _run_of_ticks(schedule: Schedule, first: datetime, until: datetime, reason: SkipReason) -> Skip:
     count, last = 1, first
-    tick = next_tick(stored.schedule, first)
+    tick = next_tick(schedule, first)
     while tick is not None and tick <= until:
         if count == COUNTED:
-            return (Skip(first, until, count, reason),)
+            return Skip(first, until, count, reason)
         count, last = count + 1, tick
-        tick = next_tick(stored.schedule, tick)
-    return (Skip(first, last, count, reason),)
+        tick = next_tick(schedule, tick)
+    return Skip(first, last, count, reason)
 
 
 def _refuse_unless_it_would_fire(stored: StoredSchedule, tick: datetime, now: datetime) -> None:

@@ -36,6 +36,7 @@ from drumbeat.model.events import (
     PlanFailed,
     ResultDropped,
     ScheduleChanged,
+    ScheduleChangeWaits,
     ScheduleDeclared,
     ScheduleDrifted,
     ServiceFailed,
@@ -43,6 +44,7 @@ from drumbeat.model.events import (
     TickFired,
     TickPassed,
     TickRaced,
+    TicksDropped,
     TickSkipped,
 )
 from drumbeat.model.job import Attempt, Change
@@ -98,6 +100,20 @@ class _Lines:
                 logging.WARNING,
                 "A schedule differs from the code, because a person edited it",
                 schedule=e.schedule,
+            ),
+            ScheduleChangeWaits: lambda e: self._write(
+                logging.INFO,
+                "A changed schedule keeps its old definition until its due ticks are handled",
+                task=e.task,
+                schedule=e.schedule,
+            ),
+            TicksDropped: lambda e: self._write(
+                logging.WARNING,
+                "A change of a schedule dropped ticks that were due; backfill them if they matter",
+                schedule=e.schedule,
+                dropped=e.count,
+                first=e.tick_at.isoformat(),
+                last=e.through.isoformat(),
             ),
             ScheduleChanged: lambda e: self._write(
                 logging.INFO, f"Schedule changed: {e.change}", schedule=e.schedule, reason=e.reason

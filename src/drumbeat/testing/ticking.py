@@ -37,7 +37,7 @@ async def tick(app: Drumbeat, *, at: datetime | None = None) -> Ticked:
     """
     plant = inside.plant(app)
     schedules = plant.backends.store.schedules
-    await app.schedules.declare(inside.declared(app))
+    changes = await app.schedules.declare(inside.declared(app))
     epoch = await _claim(plant.backends.store.fence)
     fired: list[TickFired] = []
     skipped: list[TickSkipped] = []
@@ -47,6 +47,8 @@ async def tick(app: Drumbeat, *, at: datetime | None = None) -> Ticked:
             if isinstance(verdict, Committed):
                 fired += _fired(made, verdict, epoch)
                 skipped += _skipped(made, epoch)
+    if changes:
+        await app.schedules.declare_waiting(changes)
     for event in (*fired, *skipped):
         plant.bus.emit(event)
     await plant.bus.flush()

@@ -12,12 +12,14 @@ from drumbeat.model.job import Change, JobSpec, Settlement, Status
 from drumbeat.model.lease import Epoch
 from drumbeat.model.plan import (
     Committed,
+    Edit,
     Fire,
     Outcome,
     Raced,
     Skip,
     SkipReason,
     TickRecord,
+    Written,
 )
 from drumbeat.ports.store import Store
 from drumbeat.testing.conformance.builders import (
@@ -76,6 +78,26 @@ class CommitConformance:
         stored = await found(store)
         assert (stored.version, stored.updated_at) == (1, schedule().updated_at)
         assert stored.schedule == schedule().schedule
+
+    async def test_a_new_definition_may_go_on_from_a_cursor_that_is_behind(
+        self, store: Store
+    ) -> None:
+        """A change by code counts from the cursor: what is due fires once, by the new one."""
+        await add(store, schedule())
+        changed = replace(
+            schedule(),
+            schedule=replace(schedule().schedule, job=JobSpec("other")),
+            version=2,
+            updated_at=after(30),
+        )
+        edit = Edit(schedule(), changed)
+        assert list(await store.schedules.put([edit], at=after(30))) == [Written("nightly")]
+        (due,) = (await store.schedules.due(10, at=after(30))).schedules
+        assert due.stored == changed
+        epoch = await lead(store)
+        assert isinstance(await commit(store, plan(schedule()), epoch), Raced)
+        assert isinstance(await commit(store, plan(changed), epoch), Committed)
+        assert [row.tick_at for row in await rows(store)] == [NOON]
 
     async def test_a_job_whose_time_is_to_come_waits_for_it(self, store: Store) -> None:
         await add(store, schedule())

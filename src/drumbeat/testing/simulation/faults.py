@@ -68,6 +68,8 @@ class Fault(StrEnum):
     """A person asks the leader to resign, or the leader does so of its own accord."""
     BACKFILLS = "backfill"
     """Past ticks are fired by hand, also such as are due and not yet fired."""
+    REDEPLOYS = "redeployment"
+    """Processes start with newer code, which defines some schedules otherwise."""
 
 
 CLOCKS = frozenset({Fault.SKEW, Fault.DRIFT})
@@ -77,7 +79,8 @@ CLOCKS = frozenset({Fault.SKEW, Fault.DRIFT})
 def swarm(random: Random) -> frozenset[Fault]:
     """The kinds that one world uses: some, seldom none."""
     share = random.choice((0.15, 0.3, 0.5))
-    return frozenset(fault for fault in Fault if random.random() < share)
+    kinds = (fault for fault in Fault if fault is not Fault.REDEPLOYS)  # drawn by the world
+    return frozenset(fault for fault in kinds if random.random() < share)
 
 
 def weather(kinds: frozenset[Fault], random: Random) -> Weather:

@@ -123,8 +123,11 @@ class Process:
         self._store.forget()
 
 
-def declare(app: Drumbeat, handle: Handle) -> None:
-    """The tasks and schedules that every process of a world declares."""
+def declare(app: Drumbeat, handle: Handle, release: int = 0) -> None:
+    """The tasks and schedules that every process of a world declares.
+
+    Some schedules differ between the releases of the code.
+    """
 
     @app.task(name="work", retry=RETRY, timeout=10.0)
     async def work(ctx: Context, payload: str) -> str:
@@ -139,10 +142,11 @@ def declare(app: Drumbeat, handle: Handle) -> None:
 
     app.schedule(toil, every(seconds=6), name="thread", kwargs={"payload": "thread"})
 
-    schedule("often", every(seconds=3), overlap="allow", misfire="all")
+    schedule("often", every(seconds=3 + release % 3), overlap="allow", misfire="all")
     schedule("single", every(seconds=5), overlap="skip")
     schedule("patient", every(seconds=7), overlap="queue_one", misfire="skip")
-    schedule("eager", every(seconds=8), overlap="replace")
+    schedule("eager", every(seconds=8), overlap="replace", priority=release % 5)
     schedule("leading", every(seconds=9), run_on="leader")
-    schedule("minute", cron("* * * * *", tz=ZONE), overlap="allow", misfire="all")
+    minutes = "* * * * *" if release % 2 == 0 else "*/2 * * * *"
+    schedule("minute", cron(minutes, tz=ZONE), overlap="allow", misfire="all")
     schedule(GAP, cron("30 2 * * *", tz=ZONE), overlap="allow")

@@ -204,6 +204,7 @@ STATES: dict[str, Callable[[History], int]] = {
     "a leader resigned because it was asked to": _told("LeadershipLost", RESIGNED),
     "a past tick was fired by hand": _answered("backfill", Backfilled),
     "a tick that was to be fired by hand had fired": _answered("backfill", AlreadyFired),
+    "a change by code waited for ticks that were due": _told("ScheduleChangeWaits"),
     "an instance left a tick to another": _told("TickPassed"),
     "an instance found the mark moved by another": _marks_overtaken,
 }

@@ -10,12 +10,13 @@ from drumbeat.model.events import (
     LeadershipLost,
     NodeDraining,
     NodeStarted,
+    ScheduleChangeWaits,
     TickPassed,
 )
 
 STORY_EVENTS = (
     *(LeadershipGained, LeadershipLost, AttemptLost, AttemptOverran),
-    *(NodeStarted, NodeDraining, TickPassed),
+    *(NodeStarted, NodeDraining, TickPassed, ScheduleChangeWaits),
 )
 
 
@@ -36,5 +37,7 @@ def described(event: Event) -> str:
             return event.reason
         case TickPassed():
             return f"leaves {event.count} ticks of {event.schedule} to another"
+        case ScheduleChangeWaits():
+            return f"its change of {event.schedule} waits for ticks that are due"
         case _:
             return repr(event)

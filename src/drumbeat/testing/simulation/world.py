@@ -58,6 +58,8 @@ STARTS = (
 )
 """Just before Paris puts its clocks forward, and back."""
 ORDINARY = datetime(2026, 6, 1, 12, 0, 3, tzinfo=UTC)
+REDEPLOYS = 0.35
+"""The share of the worlds in which processes start with newer code."""
 APART = 0.1
 """The share of the worlds in which each node has a store of its own: the in-process mode."""
 
@@ -74,6 +76,10 @@ class World:
         draw = chance(seed, "world")
         apart = is_apart(seed)
         self.kinds = swarm(draw) - (CLOCKS if apart else frozenset())
+        self._releases = chance(seed, "releases")
+        if self._releases.random() < REDEPLOYS and not apart:
+            self.kinds |= {Fault.REDEPLOYS}
+        self._release = 0
         self.loop = VirtualLoop(chance(seed, "order").random)
         changes = Fault.CLOCK_CHANGE in self.kinds
         start = draw.choice(STARTS) if changes else ORDINARY
@@ -267,12 +273,21 @@ class World:
     def _boot(self, machine: Machine) -> None:
         random = chance(self._seed, f"{machine.name}.{machine.starts + 1}")
         process = Process(machine, self._around, random)
-        declare(process.app, self._handlers.of(process))
+        declare(process.app, self._handlers.of(process), self._newest_release())
         process.app.on(Event)(partial(self._hear, process))
         if self._around.apart:
             self._stores.append((process.name, cast("MemoryStore", process.app.store)))
         self.processes.append(process)
         self.loop.start(process.lane, self._start(process), "start")
+
+    def _newest_release(self) -> int:
+        """The release that a process starts with: from time to time, a new one."""
+        redeploys = Fault.REDEPLOYS in self.kinds and not self.healed
+        if redeploys and self._releases.random() < 0.5:
+            self._release += 1
+            self.history.faults[Fault.REDEPLOYS] += 1
+            self.tell("world", "release", f"release {self._release} is rolled out")
+        return self._release
 
     async def _start(self, process: Process) -> None:
         try:
