@@ -40,6 +40,7 @@ from drumbeat.engine.submitter import Submitter
 from drumbeat.engine.task import Place
 from drumbeat.engine.ticker import Ticker, TickerSettings
 from drumbeat.engine.traced import TracedExecutor, TracedJoining, TracedSubmitter
+from drumbeat.engine.unknown_tasks import StrandedJobs, UnknownSchedules
 from drumbeat.engine.worker import Worker
 from drumbeat.model.errors import UnsafeLease
 from drumbeat.model.ids import NodeId
@@ -260,7 +261,9 @@ def _ticker(plant: Plant, term: Term) -> Ticker:
     backends, runtime, bus = plant.backends, plant.runtime, plant.bus
     schedules, settings = backends.store.schedules, TickerSettings(poll=backends.poll)
     if not (backends.in_process and backends.fleet):
-        return Ticker(term, schedules, settings, runtime, bus)
+        ticker = Ticker(term, schedules, settings, runtime, bus)
+        ticker.stranded = StrandedJobs(backends.store.jobs, plant.registry)
+        return ticker
     marks, passing = Marks(backends.coordinator), Passing(schedules, runtime.clock, bus)
     return SharedTicker(term, schedules, settings, marks, passing, runtime, bus)
 
@@ -288,11 +291,12 @@ def _others(
     """What runs on a node whether it leads or not."""
     backends, runtime, bus = plant.backends, plant.runtime, plant.bus
     if not backends.in_process:
+        unknown = UnknownSchedules(backends.store.schedules, plant.registry, runtime, bus)
         origin = plant.config.origins.get("instance_id")
         if origin is None or origin.level is Level.DEFAULT:
-            return ()  # the host's name, which nobody chose and several nodes may share
+            return (unknown,)  # the host's name, which nobody chose and several nodes may share
         lifetime = plant.config.seconds("node_lifetime")
-        return (Labels(node_id, backends.store.nodes, lifetime, runtime, bus),)
+        return unknown, Labels(node_id, backends.store.nodes, lifetime, runtime, bus)
     upkeep = tuple(_upkeep(plant))
     if elector is None or leadership is None:
         return upkeep

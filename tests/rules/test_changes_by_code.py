@@ -15,7 +15,7 @@ from drumbeat.model.plan import Skip, SkipReason
 from drumbeat.model.policy import Misfire, Overlap, Policies
 from drumbeat.model.schedule import DueSchedule, Origin, Schedule, StoredSchedule
 from drumbeat.model.trigger import Trigger
-from drumbeat.model.triggers import cron, every, once
+from drumbeat.model.triggers import Cron, cron, every, once
 from drumbeat.rules import editing
 from drumbeat.rules.editing import declare
 from drumbeat.rules.planning import plan
@@ -112,7 +112,9 @@ def test_a_pause_skips_what_is_due_as_paused() -> None:
     assert edit.skips == (Skip(at(1), at(3), 3, SkipReason.PAUSED),)
 
 
-class Broken(type(MINUTELY)):  # type: ignore[misc] - a trigger that fails once it is stored
+class Broken(Cron):
+    """A trigger that fails once it is stored."""
+
     def named_after(self, instant: datetime) -> datetime | None:
         raise ValueError("no such zone any more")
 
@@ -139,7 +141,9 @@ def test_a_change_by_a_person_does_not_wait() -> None:
     assert edit.skips == (Skip(at(1), at(3), 3, SkipReason.OVERRIDDEN),)
 
 
-triggers = st.sampled_from([MINUTELY, TENTH, cron("*/7 * * * *"), every(minutes=3), every(45)])
+triggers = st.sampled_from(
+    [MINUTELY, TENTH, cron("*/7 * * * *"), every(minutes=3), every(seconds=45)]
+)
 moves = st.lists(
     st.tuples(st.sampled_from(["deploy", "lead"]), st.floats(0, 40), triggers), max_size=25
 )

@@ -16,6 +16,7 @@ EXPECTED = {
     *("drumbeat_leader_status", "drumbeat_leader_transitions_total"),
     *("drumbeat_leader_lease_remaining_seconds", "drumbeat_leader_epoch"),
     *("drumbeat_schedule_ticks_total", "drumbeat_schedule_lag_seconds"),
+    "drumbeat_schedules_unknown_task",
     *("drumbeat_jobs", "drumbeat_queue_oldest_age_seconds"),
     *("drumbeat_jobs_submitted_total", "drumbeat_jobs_finished_total"),
     *("drumbeat_job_wait_seconds", "drumbeat_job_run_seconds"),

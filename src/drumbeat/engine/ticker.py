@@ -19,6 +19,7 @@ from drumbeat.engine.bus import Bus
 from drumbeat.engine.leadership import Term
 from drumbeat.engine.patience import within
 from drumbeat.engine.service import Service
+from drumbeat.engine.unknown_tasks import StrandedJobs
 from drumbeat.model.errors import StaleEpoch
 from drumbeat.model.events import ClockSkewed, PlanFailed, TickFired, TickRaced, TickSkipped
 from drumbeat.model.plan import Committed, Plan, Raced
@@ -66,6 +67,8 @@ class Ticker(Service):
         self._failing_since: float | None = None
         self._trouble: Exception | None = None
         """What the store last said of it, in place of an answer."""
+        self.stranded: StrandedJobs | None = None
+        """Counts jobs of tasks that are unknown here; None: all instances have the same tasks."""
         self._failed: dict[str, int] = {}
         """Schedules that could not be planned, and which version of them."""
 
@@ -112,6 +115,8 @@ class Ticker(Service):
         try:
             for first in range(0, len(schedules), PORTION):
                 portion = schedules[first : first + PORTION]
+                if self.stranded is not None:
+                    portion = await self.stranded.counted(portion)
                 plans = [made for schedule in portion if (made := self._plan(schedule, now))]
                 if writing is not None:
                     written, writing = await writing, None

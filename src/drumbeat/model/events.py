@@ -102,6 +102,18 @@ class TicksDropped(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class SchedulesUnknown(Event):
+    """The store has schedules that code declared and whose task this node does not know.
+
+    As after a rollback. Told when a node has started, and whenever the number changes.
+    """
+
+    schedules: tuple[str, ...]
+    """The first of them by name, at most 20."""
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
 class ScheduleChanged(Event):
     """A schedule was created, replaced, paused, resumed, skipped once or removed."""
 

@@ -34,6 +34,8 @@ class SkipReason(StrEnum):
     """Too many missed ticks; the later ones fired."""
     OVERRIDDEN = "overridden"
     """A person skipped it, or the schedule was edited before it was taken up."""
+    UNKNOWN_TASK = "unknown_task"
+    """The leader does not know the task, and many jobs of it wait for a node that does."""
     ELSEWHERE = "elsewhere"
     """Another instance led, and the tick was its to run. In-process mode only."""
     TOO_EXPENSIVE = "too_expensive"

@@ -101,6 +101,8 @@ class DueSchedule:
 
     stored: StoredSchedule
     previous: Previous | None
+    stranded: int | None = None
+    """How many of its jobs wait unstarted, if the leader does not know its task; else None."""
 
 
 @dataclass(frozen=True, slots=True)

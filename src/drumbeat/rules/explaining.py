@@ -30,6 +30,10 @@ REASONS = {
     SkipReason.TOO_EXPENSIVE: (
         "it was missed, and the later ticks took too many steps to find; exclude less"
     ),
+    SkipReason.UNKNOWN_TASK: (
+        "the leader did not know its task, and many jobs of the schedule were waiting for a node "
+        "that does"
+    ),
     SkipReason.ELSEWHERE: "another instance led, and it was that one's to run",
 }
 

@@ -12,11 +12,12 @@ one left it.
 
 **The first reason that holds is the one recorded.** A tick passes these gates, in this order:
 
-    paused -> overridden by hand -> excluded by a calendar -> misfire -> overlap -> fires
+    paused -> overridden by hand -> excluded by a calendar -> misfire -> overlap -> unknown task
+    -> fires
 
 Misfire (`rules.misfire`) is about being late, overlap (`rules.overlap`) about the job of an
-earlier tick. A tick beyond the end of the schedule, or after the last of its `max_runs`, is
-none: it needs no reason.
+earlier tick, unknown task (`rules.stranding`) about jobs that no node may be able to run. A tick
+beyond the end of the schedule, or after the last of its `max_runs`, is none: it needs no reason.
 
 **A year of missed minutes is half a million ticks.** A plan walks at most `cap` + 10,000 of them,
 oldest first, and moves the cursor as far as it walked; `next_tick` is then still due, and the
@@ -44,6 +45,7 @@ from drumbeat.rules.firing import job_of
 from drumbeat.rules.jitter import jitter
 from drumbeat.rules.misfire import misfired
 from drumbeat.rules.overlap import overlapped, unfinished
+from drumbeat.rules.stranding import stranded
 from drumbeat.rules.ticks import DueTicks, due_ticks, has_run_out, next_tick
 from drumbeat.rules.verdicts import Verdict, open_places, skips
 
@@ -60,16 +62,17 @@ def plan(due: DueSchedule, now: datetime) -> Plan:
         return Plan(stored, stored.cursor, stored.next_tick, as_of=now)
     interval = interval_after_completion(stored.schedule.trigger)
     if interval is None:
-        return _account(due_ticks(stored, now), due.previous)
-    return _account(due_after_completion(due, interval, now), due.previous)
+        return _account(due_ticks(stored, now), due.previous, due.stranded)
+    return _account(due_after_completion(due, interval, now), due.previous, due.stranded)
 
 
-def _account(due: DueTicks, previous: Previous | None) -> Plan:
+def _account(due: DueTicks, previous: Previous | None, waiting: int | None) -> Plan:
     """Lead the due ticks through the gates, and write down how each of them ends."""
     stored, schedule = due.stored, due.stored.schedule
     policy = schedule.policies.overlap
     in_time = misfired(due, _withheld(due))
-    verdicts = _until_run_out(stored, overlapped(policy, previous, in_time))
+    runnable = stranded(waiting, overlapped(policy, previous, in_time))
+    verdicts = _until_run_out(stored, runnable)
     fires = tuple([_fire(schedule, due.ticks[place]) for place in open_places(verdicts)])
     over = has_run_out(schedule, stored.runs + len(fires))
     return new_plan(

@@ -56,6 +56,11 @@ SCHEDULE_LAG = Family(
     Kind.HISTOGRAM,
     "How late ticks fired.",
 )
+SCHEDULES_UNKNOWN = Family(
+    "drumbeat_schedules_unknown_task",
+    Kind.GAUGE,
+    "Schedules in the store that code declared and whose task this node does not know.",
+)
 JOBS = Family(
     "drumbeat_jobs",
     Kind.GAUGE,
@@ -127,6 +132,7 @@ FAMILIES = (
     LEADER_EPOCH,
     SCHEDULE_TICKS,
     SCHEDULE_LAG,
+    SCHEDULES_UNKNOWN,
     JOBS,
     QUEUE_OLDEST_AGE,
     JOBS_SUBMITTED,

@@ -26,6 +26,7 @@ class Figures:
         self.queues = Names()
         self.transitions = 0
         self.ticks = Tally((outcome,) for outcome in OUTCOMES)
+        self.unknown_schedules = 0
         self.lag = Spread(JOB_BOUNDS)
         self.submitted = Tally()
         self.finished = Tally()

@@ -13,6 +13,7 @@ from drumbeat.model.events import (
     JobExcluded,
     LeadershipGained,
     LeadershipLost,
+    SchedulesUnknown,
     TickFired,
     TickPassed,
     TickSkipped,
@@ -49,6 +50,7 @@ class Hearing:
         bus.on(TickFired, self._fired)
         bus.on(TickSkipped, self._skipped)
         bus.on(TickPassed, self._passed)
+        bus.on(SchedulesUnknown, self._unknown)
         bus.on(AttemptCompleted, self._completed)
         bus.on(AttemptEnded, self._ended)
         bus.on(JobExcluded, self._excluded)
@@ -65,6 +67,9 @@ class Hearing:
 
     def _passed(self, event: TickPassed) -> None:
         self._figures.ticks.add(ELSEWHERE, event.count)
+
+    def _unknown(self, event: SchedulesUnknown) -> None:
+        self._figures.unknown_schedules = event.count
 
     def _completed(self, event: AttemptCompleted) -> None:
         self._runs_of(event.attempt.spec.task).observe(event.seconds)

@@ -39,6 +39,7 @@ from drumbeat.model.events import (
     ScheduleChangeWaits,
     ScheduleDeclared,
     ScheduleDrifted,
+    SchedulesUnknown,
     ServiceFailed,
     TaskUnknown,
     TickFired,
@@ -115,6 +116,7 @@ class _Lines:
                 first=e.tick_at.isoformat(),
                 last=e.through.isoformat(),
             ),
+            SchedulesUnknown: self._schedules_unknown,
             ScheduleChanged: lambda e: self._write(
                 logging.INFO, f"Schedule changed: {e.change}", schedule=e.schedule, reason=e.reason
             ),
@@ -203,6 +205,18 @@ class _Lines:
     def _started(self, event: NodeStarted) -> None:
         who = "Scheduler" if Role.SCHEDULER in event.roles else "Node"
         self._write(logging.INFO, f"{who} started successfully", roles=",".join(event.roles))
+
+    def _schedules_unknown(self, event: SchedulesUnknown) -> None:
+        if not event.count:
+            self._write(logging.INFO, "Every schedule from code has a task that is known here")
+            return
+        self._write(
+            logging.WARNING,
+            "Schedules from code have tasks that are unknown here, as after a rollback; remove "
+            "them, or run the code that declares them",
+            count=event.count,
+            schedules=", ".join(event.schedules),
+        )
 
     def _service_failed(self, event: ServiceFailed) -> None:
         self._write(

@@ -40,6 +40,7 @@ def of_node(vitals: Vitals) -> Iterator[Sample]:
 def of_figures(figures: Figures) -> Iterator[Sample]:
     """What was counted and measured."""
     yield Sample(families.LEADER_TRANSITIONS, figures.transitions)
+    yield Sample(families.SCHEDULES_UNKNOWN, figures.unknown_schedules)
     yield Sample(families.SCHEDULE_LAG, figures.lag)
     yield from _of_tally(families.SCHEDULE_TICKS, figures.ticks)
     yield from _of_tally(families.JOBS_SUBMITTED, figures.submitted)
