@@ -12,8 +12,7 @@ from drumbeat.api.application import Api
 from drumbeat.api.condition import Condition, Phase
 from drumbeat.api.desk import Desk
 from drumbeat.backends import Addresses, connect
-from drumbeat.config import Config, Settings, masked
-from drumbeat.coordinators.none import NoCoordinator
+from drumbeat.config import Config, Duration, Settings, masked
 from drumbeat.engine.builtin import built_in
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.declarations import Declarations
@@ -24,25 +23,26 @@ from drumbeat.engine.loops import fastest_loop
 from drumbeat.engine.node import RunningNode
 from drumbeat.engine.operations import Operations
 from drumbeat.engine.portal import Portal
+from drumbeat.engine.refused_start import ending_in_a_sentence
 from drumbeat.engine.registry import Registry
 from drumbeat.engine.runtime import SystemRuntime
 from drumbeat.engine.schedules import Schedules
 from drumbeat.engine.signals import run_until_signalled
 from drumbeat.engine.standing import Standing
+from drumbeat.engine.startup import Startup
 from drumbeat.engine.submission import Submissions
 from drumbeat.model.duration import parse_duration
 from drumbeat.model.errors import ConfigurationError, NotRunning
-from drumbeat.model.events import CoordinatorFailed, ElectionOff, Event
+from drumbeat.model.events import CoordinatorFailed, Event
 from drumbeat.model.ids import NodeId, node_id
 from drumbeat.model.job import Job, JobSpec
 from drumbeat.model.lease import SCHEDULER
-from drumbeat.model.node import NodeRecord, Role
+from drumbeat.model.node import NodeRecord, Role, roles_of
 from drumbeat.ports.coordinator import Configuration, Coordinator
 from drumbeat.ports.elector import Elector
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
-from drumbeat.rules.in_step import in_step
 from drumbeat.rules.leading import LeaseTimings
 from drumbeat.telemetry.formats import write_logs
 from drumbeat.telemetry.logs import log_events
@@ -54,10 +54,12 @@ from drumbeat.wiring import (
     api_of,
     build_node,
     check,
+    declared_on,
     doors_of,
     submitting_of,
     tracing_of,
     wants_doors,
+    warn_without_election,
 )
 
 if TYPE_CHECKING:
@@ -199,35 +201,48 @@ class Drumbeat(Declarations):
         self._backends = self._backends.obeying(elector, self._runtime.clock)
         self._followers_idle = followers_idle and self.settings.leader_election
 
-    async def start(self, roles: Iterable[Role | str] = ROLES) -> None:
-        """Start this process as a node of the fleet, and return once it runs."""
+    async def start(self, roles: Iterable[Role | str] = ROLES, *, wait: Duration = 0.0) -> None:
+        """Start this process as a node of the fleet, and return once it runs.
+
+        Waits so long for a store that does not answer, then raises `Unavailable`.
+        """
+        await self._start(roles, self._startup(parse_duration(wait).total_seconds()))
+
+    async def _start(self, roles: Iterable[Role | str], startup: Startup) -> RunningNode:
         if self._node is not None or self._starting:
             raise NotRunning("the app is running already; stop it before starting it again")
-        chosen = _roles(roles)
+        chosen = roles_of(roles)
         self._starting = True
         try:
             doors = self._new_doors(chosen)
-            self._node = await self._start(chosen, doors)
+            self.id = self._new_id()
+            node = self._node = await startup.run(self._reach, lambda: self._begin(chosen, doors))
             if doors is not None:
                 self._doors = doors
                 await self._open(doors)
         finally:
             self._starting = False
         self._portal.open()
+        return node
 
-    async def _start(self, roles: frozenset[Role], doors: Doors | None) -> RunningNode:
-        self.id = self._new_id()
-        out_of_reach = await self._backends.open_what_answers()
-        if doors is not None:
-            await self._check(doors)
-        if out_of_reach is not None:
-            self._bus.emit(CoordinatorFailed(SCHEDULER, out_of_reach, self._runtime.clock.now()))
-        if isinstance(self._backends.coordinator, NoCoordinator):
-            self._bus.emit(ElectionOff(self.id))
-        declared = tuple(self._declared.values())
-        if self._backends.in_process:
-            declared = tuple(in_step(schedule) for schedule in declared)
-        waiting = await self.schedules.declare(declared)
+    def _startup(self, wait: float) -> Startup:
+        return Startup(self.settings.shown("store"), wait, self._runtime, self._bus)
+
+    async def _reach(self) -> None:
+        async with self._backends.closed_on_failure():
+            error = await self._backends.open_what_answers()
+        if error is not None:
+            self._bus.emit(CoordinatorFailed(SCHEDULER, error, self._runtime.clock.now()))
+
+    async def _begin(self, roles: frozenset[Role], doors: Doors | None) -> RunningNode:
+        async with self._backends.closed_on_failure():
+            if doors is not None:
+                await doors.check()
+            return await self._start_node(roles)
+
+    async def _start_node(self, roles: frozenset[Role]) -> RunningNode:
+        warn_without_election(self._backends, self.id, self._bus)
+        waiting = await self.schedules.declare(declared_on(self._backends, self._declared.values()))
         plant = Plant(
             self._backends,
             self.settings,
@@ -246,13 +261,6 @@ class Drumbeat(Declarations):
             return None
         self._measure()
         return doors_of(self._desk(), roles)
-
-    async def _check(self, doors: Doors) -> None:
-        try:
-            await doors.check()
-        except BaseException:
-            await self._backends.close()
-            raise
 
     def _measure(self) -> None:
         """Have everything measured from now on; before that, nothing is paid for it."""
@@ -303,12 +311,14 @@ class Drumbeat(Declarations):
         self._last_phase = Phase.STOPPED
 
     @asynccontextmanager
-    async def running(self, roles: Iterable[Role | str] = ROLES) -> AsyncGenerator[None]:
+    async def running(
+        self, roles: Iterable[Role | str] = ROLES, *, wait: Duration = 0.0
+    ) -> AsyncGenerator[None]:
         """Run as a node for as long as the body takes: for the lifespan of a web app.
 
         It gives nothing to the body: Starlette would take that for the state of its requests.
         """
-        await self.start(roles)
+        await self.start(roles, wait=wait)
         try:
             yield
         finally:
@@ -317,8 +327,8 @@ class Drumbeat(Declarations):
     @asynccontextmanager
     async def connected(self) -> AsyncGenerator[Self]:
         """Reach the backends without becoming a node: for scripts and tools."""
-        await self._backends.open_what_answers()
         try:
+            await self._backends.open_what_answers()
             yield self
         finally:
             await self._submitter.close()
@@ -327,12 +337,13 @@ class Drumbeat(Declarations):
     def run(self, roles: Iterable[Role | str] = ROLES) -> None:
         """Run as a node until a signal stops it.
 
-        Logs go to standard error as the settings say, unless logging was configured before.
+        Logs go to standard error as the settings say, unless logging was configured before. If the
+        start fails, exits with one sentence: code 5 for an absent store, 2 for a wrong setting.
         """
         write_logs(self.settings.log_level, self.settings.log_format, masked)
-        chosen = _roles(roles)
+        chosen = roles_of(roles)
         fastest = fastest_loop() if wants_doors(self.settings, chosen) else None
-        with asyncio.Runner(loop_factory=fastest) as runner:
+        with ending_in_a_sentence(masked), asyncio.Runner(loop_factory=fastest) as runner:
             runner.run(self._run(chosen))
 
     def asgi(self) -> Api:
@@ -355,13 +366,15 @@ class Drumbeat(Declarations):
         await self.jobs.wait_until_idle(timeout)
 
     async def _run(self, roles: Iterable[Role | str]) -> None:
-        async def start() -> RunningNode:
-            await self.start(roles)
-            set_aside()
-            assert self._node is not None
-            return self._node
+        grace = self.settings.seconds("grace")
+        startup = self._startup(self.settings.seconds("store_wait"))
 
-        await run_until_signalled(start, self.stop, self.settings.seconds("grace"))
+        async def start() -> RunningNode:
+            node = await self._start(roles, startup)
+            set_aside()
+            return node
+
+        await run_until_signalled(start, self.stop, grace, startup.abandon)
 
     def _desk(self) -> Desk:
         backends = self._backends
@@ -384,14 +397,3 @@ class Drumbeat(Declarations):
 
     def _new_id(self) -> NodeId:
         return node_id(self.settings.instance_id, self._runtime.random.getrandbits(64))
-
-
-def _roles(roles: Iterable[Role | str]) -> frozenset[Role]:
-    try:
-        chosen = frozenset(Role(role) for role in roles)
-    except ValueError as error:
-        allowed = ", ".join(Role)
-        raise ConfigurationError(f"{error}; roles are {allowed}") from None
-    if not chosen:
-        raise ConfigurationError(f"a node needs at least one role of {', '.join(Role)}")
-    return chosen

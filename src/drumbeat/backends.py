@@ -5,8 +5,8 @@ A backend is one row in each of the tables below, and is imported when it is fir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 from urllib.parse import urlsplit
@@ -88,6 +88,15 @@ class Backends:
             ours=(*self.ours, elected),
             asks_every=ASK_EVERY,
         )
+
+    @asynccontextmanager
+    async def closed_on_failure(self) -> AsyncGenerator[None]:
+        """Close them if the body fails, so that a start that failed leaves nothing behind."""
+        try:
+            yield
+        except BaseException:
+            await self.close()
+            raise
 
     async def close(self) -> None:
         """Let go of those that were made here, the store last."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from drumbeat.api.peer import is_loopback
 from drumbeat.api.table import OF_WORKERS, TABLE
 from drumbeat.backends import Backends, extra
 from drumbeat.config import Config, Level
+from drumbeat.coordinators.none import NoCoordinator
 from drumbeat.engine.attempts import Attempts
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.declaring import Declarer, WaitingChange
@@ -43,12 +44,15 @@ from drumbeat.engine.traced import TracedExecutor, TracedJoining, TracedSubmitte
 from drumbeat.engine.unknown_tasks import StrandedJobs, UnknownSchedules
 from drumbeat.engine.worker import Worker
 from drumbeat.model.errors import UnsafeLease
+from drumbeat.model.events import ElectionOff
 from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.node import Node, Role
+from drumbeat.model.schedule import Schedule
 from drumbeat.ports.joining import Joining
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.tracing import Tracing
+from drumbeat.rules.in_step import in_step
 from drumbeat.rules.leading import LeaseTimings
 from drumbeat.version import VERSION
 
@@ -102,6 +106,17 @@ def check(config: Config) -> None:
             f"retry_interval {retry:g} s must be at most lease_ttl {timings.ttl:g} s, else the "
             f"followers of a dead leader would sleep past the end of its lease"
         )
+
+
+def declared_on(backends: Backends, schedules: Iterable[Schedule]) -> Sequence[Schedule]:
+    """The schedules of the code, as they are declared on these backends."""
+    return [in_step(each) if backends.in_process else each for each in schedules]
+
+
+def warn_without_election(backends: Backends, node_id: NodeId, bus: Bus) -> None:
+    """Tell if nobody elects a leader here."""
+    if isinstance(backends.coordinator, NoCoordinator):
+        bus.emit(ElectionOff(node_id))
 
 
 def build_node(

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import threading
+import traceback
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -144,7 +145,12 @@ def _run(session: Session, path: str | None, roles: list[str], options: dict[str
     session.app_path = path
     app = session.app()
     _export(session.settings)
-    app.run([*roles, Role.API] if roles == [Role.SCHEDULER] and _has_a_door(app) else roles)
+    try:
+        app.run([*roles, Role.API] if roles == [Role.SCHEDULER] and _has_a_door(app) else roles)
+    except SystemExit as ended:
+        if session.debug and ended.__cause__ is not None:
+            traceback.print_exception(ended.__cause__)
+        raise
 
 
 def _has_a_door(app: Drumbeat) -> bool:

@@ -5,7 +5,7 @@ wrong is found before anything starts, and said in one sentence each.
 """
 
 from drumbeat.config.command_line import given_on_command_line
-from drumbeat.config.config import SETTING, SETTINGS, Config, Settings, shown
+from drumbeat.config.config import SETTING, SETTINGS, Config, Duration, Settings, shown
 from drumbeat.config.masking import masked
 from drumbeat.config.origin import Level, Origin
 from drumbeat.config.survey import Sources, Survey
@@ -14,6 +14,7 @@ __all__ = [
     "SETTING",
     "SETTINGS",
     "Config",
+    "Duration",
     "Level",
     "Origin",
     "Settings",

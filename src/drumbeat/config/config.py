@@ -59,6 +59,7 @@ class Settings(TypedDict, total=False):
     keep_nodes: Duration
     keep_audit: Duration
     grace: Duration
+    store_wait: Duration
     http_addr: str
     worker_http_addr: str | None
     default_task: str | None
@@ -202,6 +203,16 @@ class Config:
             Row(
                 Length(may_be_zero=True),
                 "how long running jobs may take to finish when the node stops",
+            )
+        ),
+    )
+    store_wait: Duration = field(
+        default=60.0,
+        metadata=setting(
+            Row(
+                Length(may_be_zero=True),
+                "how long a node that starts waits for a store that does not answer; 0: not at all",
+                option="--wait",
             )
         ),
     )

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Protocol, TypeAlias
 
+from drumbeat.engine.startup import StartAbandoned
+
 
 class Stoppable(Protocol):
     """What a signal stops."""
@@ -38,14 +40,25 @@ Start: TypeAlias = Callable[[], Coroutine[Any, Any, Stoppable]]
 Stop: TypeAlias = Callable[[float], Coroutine[Any, Any, None]]
 
 
-async def run_until_signalled(start: Start, stop: Stop, grace: float) -> None:
+async def run_until_signalled(
+    start: Start, stop: Stop, grace: float, abandon: Callable[[], None] = lambda: None
+) -> None:
     """Start a node, wait for a signal, then stop the node as the signal says.
 
-    A signal that comes while the node starts is heeded as soon as it runs, so that it drains.
+    A signal that comes while the node starts is heeded as soon as it runs, so that it drains;
+    unless the start waits for the store: `abandon` ends that, and nothing is run at all.
     """
     asked: asyncio.Queue[signal.Signals] = asyncio.Queue()
-    with _handlers(asked.put_nowait):
-        node = await start()
+
+    def handle(number: signal.Signals) -> None:
+        asked.put_nowait(number)
+        abandon()
+
+    with _handlers(handle):
+        try:
+            node = await start()
+        except StartAbandoned:
+            return
         first = await _first(asked, node)
         async with asyncio.TaskGroup() as group:
             stopping = group.create_task(stop(math.inf if first is signal.SIGQUIT else grace))

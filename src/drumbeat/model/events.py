@@ -152,6 +152,21 @@ class LeadershipLost(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class StoreAwaited(Event):
+    """The store did not answer while this node started; it is asked again after a pause."""
+
+    store: str
+    """Its address, with the password masked."""
+    error: BaseException
+    failures: int
+    """How many tries have failed."""
+    next_try: float
+    """Seconds until the next try."""
+    left: float
+    """Seconds after which the start is given up."""
+
+
+@dataclass(frozen=True, slots=True)
 class ElectionOff(Event):
     """This node starts without an election: it takes itself for the leader, as every other does."""
 

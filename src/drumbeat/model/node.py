@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.ids import NodeId, label_of
 from drumbeat.model.job import Hold, Progress
 
@@ -74,3 +76,14 @@ class Pulse:
     """Holds that are over: the node was taken for dead, and someone else has the job."""
     drain: bool = False
     """A person asked the node to finish its work and stop."""
+
+
+def roles_of(names: Iterable[Role | str]) -> frozenset[Role]:
+    """The roles of these names; `ConfigurationError` for an unknown one, or for none at all."""
+    try:
+        chosen = frozenset(Role(name) for name in names)
+    except ValueError as error:
+        raise ConfigurationError(f"{error}; roles are {', '.join(Role)}") from None
+    if not chosen:
+        raise ConfigurationError(f"a node needs at least one role of {', '.join(Role)}")
+    return chosen

@@ -41,6 +41,7 @@ from drumbeat.model.events import (
     ScheduleDrifted,
     SchedulesUnknown,
     ServiceFailed,
+    StoreAwaited,
     TaskUnknown,
     TickFired,
     TickPassed,
@@ -133,6 +134,7 @@ class _Lines:
                 epoch=e.epoch,
                 reason=e.reason,
             ),
+            StoreAwaited: self._store_awaited,
             ElectionOff: lambda _: self._write(
                 logging.WARNING, "Leader election is off: every instance runs every task"
             ),
@@ -227,11 +229,19 @@ class _Lines:
             error=repr(event.error),
         )
 
-    def _coordinator_failed(self, event: CoordinatorFailed) -> None:
-        # At the first failure, the second, the fourth: an outage of an hour is no thousand lines.
-        loud = event.failures & (event.failures - 1) == 0
+    def _store_awaited(self, event: StoreAwaited) -> None:
         self._write(
-            logging.WARNING if loud else logging.DEBUG,
+            _level_of_failure(event.failures),
+            f"Waiting for the store {event.store}",
+            failures=event.failures,
+            next_try_seconds=round(event.next_try, 1),
+            gives_up_after_seconds=round(event.left, 1),
+            error=event.error,
+        )
+
+    def _coordinator_failed(self, event: CoordinatorFailed) -> None:
+        self._write(
+            _level_of_failure(event.failures),
             "The coordinator does not answer",
             election=event.election,
             since=event.since and event.since.isoformat(),
@@ -311,6 +321,11 @@ class _Lines:
                 name: value for name, value in facts.items() if value not in (None, "")
             }
             LOGGER.log(level, "%s", sentence, extra={"facts": told})
+
+
+def _level_of_failure(failures: int) -> int:
+    """Warn at the 1st, 2nd, 4th, 8th failure in a row, so that a long outage makes few lines."""
+    return logging.WARNING if failures & (failures - 1) == 0 else logging.DEBUG
 
 
 def _facts(attempt: Attempt) -> dict[str, object]:

@@ -1,0 +1,28 @@
+"""A start that fails: ends the process with one sentence and an exit code, without a traceback."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from drumbeat.model.errors import ConfigurationError, Unavailable
+
+BAD_SETTING = 2
+STORE_AWAY = 5
+"""Exit codes; those of the command line for the same errors."""
+
+
+@contextmanager
+def ending_in_a_sentence(hide: Callable[[str], str]) -> Generator[None]:
+    """Turn errors of a start into one sentence on standard error and `SystemExit`.
+
+    `hide` takes secrets out of the sentence. The error itself is the cause of the `SystemExit`.
+    """
+    try:
+        yield
+    except (ConfigurationError, Unavailable) as error:
+        for line in str(error).splitlines():
+            sys.stderr.write(f"Error: {hide(line)}\n")
+        code = STORE_AWAY if isinstance(error, Unavailable) else BAD_SETTING
+        raise SystemExit(code) from error
