@@ -12,10 +12,10 @@ from typing import TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from drumbeat.config import Config
-from drumbeat.config.backends import Part, fault_of
+from drumbeat.config.backends import NONE, Part, fault_of
 from drumbeat.coordinators.elected import ASK_EVERY, ElectedCoordinator
 from drumbeat.coordinators.memory import MemoryCoordinator
-from drumbeat.coordinators.none import NoCoordinator
+from drumbeat.coordinators.none import EveryoneLeads, NoElection
 from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.coordinator import Coordinator
@@ -54,12 +54,18 @@ class Backends:
     """Whether the coordinator is one that several instances can reach."""
     asks_every: float | None = None
     """Seconds between two questions to a user's own elector; None: the coordinator appoints."""
+    electing: bool = True
+    """False: elections are off, so that every instance takes itself for the leader."""
 
     @property
     def in_process(self) -> bool:
         """Whether instances elect a leader that have nothing in common but the election."""
-        electing = not isinstance(self.coordinator, NoCoordinator)
-        return electing and self.private and (self.fleet or self.asks_every is not None)
+        return self.electing and self.private and (self.fleet or self.asks_every is not None)
+
+    @property
+    def local_locks(self) -> bool:
+        """Whether locks and configuration are known to this process only."""
+        return self.private and not self.fleet
 
     async def open(self) -> None:
         """Make all of them ready."""
@@ -78,7 +84,7 @@ class Backends:
 
     def obeying(self, elector: Elector, clock: Clock) -> Backends:
         """The same backends, with the word of a user's own elector in place of an election."""
-        if isinstance(self.coordinator, NoCoordinator):  # elections are off
+        if not self.electing:
             return self
         elected = ElectedCoordinator(elector, self.coordinator, self.store.fence, clock)
         return replace(
@@ -173,16 +179,15 @@ def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
             "no store is named: give an address such as 'sqlite:///drumbeat.db' in code, "
             "by DRUMBEAT_STORE or by --store"
         )
-    if not config.leader_election:
-        coordinator = "none"
-    elif coordinator is None:  # by default, the store appoints as well
+    electing = config.leader_election and coordinator != NONE
+    if coordinator is None or coordinator == NONE:  # the store coordinates as well
         coordinator = store if isinstance(store, str) else "memory://"
     place = Place("", config, runtime)
     private = isinstance(store, str) and _scheme(store) == "memory"
     fleet = not isinstance(coordinator, str) or _scheme(coordinator) not in IN_PROCESS
     made: list[Store | Queue | Coordinator] = []
     if isinstance(store, str):
-        apart = private and fleet
+        apart = private and fleet and electing
         store = _memory_apart(place) if apart else _make("store", STORES, place, store)
         made.append(store)
     elect = _elector(coordinator, place)
@@ -192,6 +197,8 @@ def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
     if queue is None or isinstance(queue, str):
         queue = _queue(queue, store, place)
         made.append(queue)
+    if not electing:
+        coordinator, elect = _without_election(coordinator, place)
     shared = coordinator
     return Backends(
         store,
@@ -202,6 +209,7 @@ def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
         tuple(made),
         private,
         fleet,
+        electing=electing,
     )
 
 
@@ -211,6 +219,8 @@ def coordinator_at(address: str, config: Config, runtime: Runtime) -> Callable[[
     if fault is not None:
         raise ConfigurationError(fault)
     place = Place(address, config, runtime)
+    if address == NONE:
+        return _without_election(_memory_coordinator(place), place)[1]
     return lambda: _make_coordinator(place, address)
 
 
@@ -313,7 +323,7 @@ COORDINATORS: Mapping[str, Make[Coordinator]] = {
     "unix": _redis_coordinator,
 }
 QUEUES: Mapping[str, Make[Queue]] = {"memory": _memory_queue}
-IN_PROCESS = frozenset({"memory", "none"})
+IN_PROCESS = frozenset({"memory"})
 """Coordinators that live in this process, so that there is nothing to connect to twice."""
 
 
@@ -324,9 +334,20 @@ def _elector(coordinator: str | Coordinator, place: Place) -> Callable[[], Coord
     return lambda: _make_coordinator(place, coordinator)
 
 
+def _without_election(
+    others: Coordinator, place: Place
+) -> tuple[Coordinator, Callable[[], Coordinator]]:
+    """Everyone leads; all else stays with the other coordinator.
+
+    The elector's thread needs no connection for that, so it is given none: it leads also while the
+    other coordinator is out of reach.
+    """
+    everyone = EveryoneLeads(place.runtime.clock, _domain(place))
+    alone = NoElection(everyone, _memory_coordinator(place))
+    return NoElection(everyone, others), lambda: Borrowed(alone)
+
+
 def _make_coordinator(place: Place, address: str) -> Coordinator:
-    if address == "none":
-        return NoCoordinator(place.runtime.clock, _domain(place))
     return _make("coordinator", COORDINATORS, place, address)
 
 
@@ -347,7 +368,7 @@ def _make(what: str, kinds: Mapping[str, Make[Backend]], place: Place, address: 
 
 
 def _scheme(address: str) -> str:
-    return "none" if address == "none" else urlsplit(address).scheme
+    return urlsplit(address).scheme
 
 
 def _domain(place: Place) -> str:

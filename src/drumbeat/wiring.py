@@ -13,7 +13,6 @@ from drumbeat.api.peer import is_loopback
 from drumbeat.api.table import OF_WORKERS, TABLE
 from drumbeat.backends import Backends, extra
 from drumbeat.config import Config, Level
-from drumbeat.coordinators.none import NoCoordinator
 from drumbeat.engine.attempts import Attempts
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.declaring import Declarer, WaitingChange
@@ -115,8 +114,8 @@ def declared_on(backends: Backends, schedules: Iterable[Schedule]) -> Sequence[S
 
 def warn_without_election(backends: Backends, node_id: NodeId, bus: Bus) -> None:
     """Tell if nobody elects a leader here."""
-    if isinstance(backends.coordinator, NoCoordinator):
-        bus.emit(ElectionOff(node_id))
+    if not backends.electing:
+        bus.emit(ElectionOff(node_id, backends.private, backends.local_locks))
 
 
 def build_node(

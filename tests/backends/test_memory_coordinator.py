@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 
 from drumbeat.coordinators.memory import MemoryCoordinator
-from drumbeat.coordinators.none import NoCoordinator
+from drumbeat.coordinators.none import EveryoneLeads, NoElection
 from drumbeat.model.lease import Lease
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.conformance import CoordinatorConformance, CoordinatorTraits
@@ -113,9 +113,22 @@ class TestMemoryCoordinator(CoordinatorConformance):
         assert released == [True]
 
 
-class TestNoCoordinator:
-    async def test_every_candidate_leads(self, clock: HandClock) -> None:
-        leases = NoCoordinator(clock, "alone").leases
+class TestNoElection:
+    @pytest.fixture
+    def coordinator(self, clock: HandClock) -> NoElection:
+        return NoElection(EveryoneLeads(clock, "alone"), MemoryCoordinator(clock, "shared"))
+
+    async def test_a_lock_has_one_holder(self, coordinator: NoElection) -> None:
+        first = await coordinator.leases.acquire("lock/deploy", ANNE, TTL)
+        assert first is not None
+        assert await coordinator.leases.acquire("lock/deploy", BERT, TTL) is None
+        assert await coordinator.leases.current("lock/deploy") == first
+        assert await coordinator.leases.renew(first) == first
+        assert await coordinator.leases.release(first)
+        assert await coordinator.leases.acquire("lock/deploy", BERT, TTL) is not None
+
+    async def test_every_candidate_leads(self, clock: HandClock, coordinator: NoElection) -> None:
+        leases = coordinator.leases
         first = await leases.acquire("scheduler", ANNE, TTL)
         second = await leases.acquire("scheduler", BERT, TTL)
         assert first is not None

@@ -1,15 +1,17 @@
-"""No coordinator: every candidate always leads.
+"""No election: every candidate always leads.
 
-This is `coordinator="none"`, or `LEADER_ELECTION_ENABLED=false`: each instance runs everything,
-which is right for a single instance and for tasks that every instance is meant to run.
+This is `coordinator="none"`, or `LEADER_ELECTION_ENABLED=false`. It concerns who fires ticks, and
+nothing else: locks, the list of nodes and configuration stay with the coordinator that the app has,
+or with its store, so that they are the fleet's. They are local only where nothing is shared, which
+is a memory store without a coordinator.
 
 **The danger.** On ten instances with a memory store each, every tick runs ten times. On one shared
 store the fence still holds, so no tick fires twice, but the instances depose each other all the
 time: each claims an epoch, the others' writes are refused, they claim again. Neither is what one
 wants by accident, so the app logs a warning when it starts this way.
 
-Its leases break the contract of `ports.coordinator.Leases` on purpose: a name is never held, so a
-candidate is never refused. Registry and configuration know only this process.
+The scheduler's leases break the contract of `ports.coordinator.Leases` on purpose: the name is
+never held, so a candidate is never refused.
 """
 
 from __future__ import annotations
@@ -18,10 +20,10 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 from itertools import count
 
-from drumbeat.coordinators.memory import MemoryConfiguration, MemoryRegistry
 from drumbeat.model.ids import NodeId
-from drumbeat.model.lease import Lease
+from drumbeat.model.lease import SCHEDULER, Lease
 from drumbeat.ports.clock import Clock
+from drumbeat.ports.coordinator import Coordinator, Leases
 
 
 class EveryoneLeads:
@@ -62,16 +64,45 @@ class EveryoneLeads:
             await self._clock.sleep(1.0)
 
 
-class NoCoordinator:
-    """Lets every candidate lead. See the danger above."""
+class UncontestedLeases:
+    """The scheduler's term for whoever asks, every other by the coordinator."""
 
-    def __init__(self, clock: Clock, domain: str) -> None:
-        self.leases = EveryoneLeads(clock, domain)
-        self.registry = MemoryRegistry(clock)
-        self.configuration = MemoryConfiguration(clock)
+    def __init__(self, everyone: EveryoneLeads, others: Leases) -> None:
+        self._everyone = everyone
+        self._others = others
 
-    async def open(self) -> None:
-        """Nothing to make ready."""
+    async def acquire(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
+        """A new term: always as the scheduler, else if the name is vacant."""
+        return await self._of(name).acquire(name, candidate, ttl)
+
+    async def renew(self, lease: Lease) -> Lease | None:
+        """The same term, for as long as it is held."""
+        return await self._of(lease.name).renew(lease)
+
+    async def release(self, lease: Lease) -> bool:
+        """End this very term."""
+        return await self._of(lease.name).release(lease)
+
+    async def current(self, name: str) -> Lease | None:
+        """The live term of the name; of the scheduler, the one that this process was given."""
+        return await self._of(name).current(name)
+
+    def vacancies(self, name: str) -> AsyncIterator[None]:
+        """Hints that the name may be vacant now."""
+        return self._of(name).vacancies(name)
+
+    def _of(self, name: str) -> Leases:
+        return self._everyone if name == SCHEDULER else self._others
+
+
+class NoElection:
+    """Lets every candidate lead, and leaves all else to another coordinator."""
+
+    def __init__(self, everyone: EveryoneLeads, others: Coordinator) -> None:
+        self.leases = UncontestedLeases(everyone, others.leases)
+        self.registry = others.registry
+        self.configuration = others.configuration
+        self.open = others.open
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing: whoever made the other coordinator closes it."""

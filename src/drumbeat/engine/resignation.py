@@ -7,10 +7,13 @@ seen again by a later leader, means nobody.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.elector import RESIGNED
 from drumbeat.engine.leadership import Term
 from drumbeat.engine.service import Service
+from drumbeat.model.errors import Unavailable
 from drumbeat.model.lease import Lease
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.ports.runtime import Runtime
@@ -35,11 +38,18 @@ class Resignation(Service):
         self._coordinator = coordinator
 
     async def once(self) -> float | None:
-        """Resign as soon as the request names this term."""
+        """Resign as soon as the request names this term.
+
+        An outage of the coordinator is reported by whoever needs it to lead or to lock.
+        """
+        with suppress(Unavailable):
+            await self._watch()
+        return LOOK_AGAIN
+
+    async def _watch(self) -> None:
         await self._coordinator.open()  # the node may have started while it was out of reach
         key, wanted = request_for(self._term.lease)
         async for entry in self._coordinator.configuration.watch(key):
             if entry is not None and entry.value == wanted:
                 self._term.resign(RESIGNED)
-                return None
-        return LOOK_AGAIN
+                return

@@ -171,6 +171,10 @@ class ElectionOff(Event):
     """This node starts without an election: it takes itself for the leader, as every other does."""
 
     node: NodeId
+    runs_everywhere: bool = True
+    """Whether each instance has a store of its own, so that every instance runs every tick."""
+    local_locks: bool = True
+    """Whether locks and shared configuration are known to this process only."""
 
 
 @dataclass(frozen=True, slots=True)

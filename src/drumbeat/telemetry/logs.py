@@ -135,9 +135,7 @@ class _Lines:
                 reason=e.reason,
             ),
             StoreAwaited: self._store_awaited,
-            ElectionOff: lambda _: self._write(
-                logging.WARNING, "Leader election is off: every instance runs every task"
-            ),
+            ElectionOff: self._election_off,
             CoordinatorFailed: self._coordinator_failed,
             CoordinatorAnswered: lambda e: self._write(
                 logging.INFO,
@@ -227,6 +225,16 @@ class _Lines:
             service=event.service,
             failures=event.failures,
             error=repr(event.error),
+        )
+
+    def _election_off(self, event: ElectionOff) -> None:
+        self._write(
+            logging.WARNING,
+            "Leader election is off: every instance runs every task"
+            if event.runs_everywhere
+            else "Leader election is off: every instance tries to lead, and on the shared store "
+            "each tick still runs once",
+            locks="this process only" if event.local_locks else "the whole fleet",
         )
 
     def _store_awaited(self, event: StoreAwaited) -> None:
