@@ -82,7 +82,8 @@ class BoundedProtocol(HttpToolsProtocol):
         self.rounds = self.bounds.body_seconds
         self._reads_headers = False
         super().on_headers_complete()
-        if not self.parser.should_keep_alive():  # uvicorn before 0.53 asks only when it answers
+        parser: Any = self.parser  # None only once the connection is lost
+        if not parser.should_keep_alive():  # uvicorn before 0.53 asks only when it answers
             self.cycle.keep_alive = False
         scope: Any = self.scope
         scope[WHOLE] = partial(write_whole, self.cycle)
