@@ -16,6 +16,7 @@ from drumbeat.config.backends import NONE, Part, fault_of
 from drumbeat.coordinators.elected import ASK_EVERY, ElectedCoordinator
 from drumbeat.coordinators.memory import MemoryCoordinator
 from drumbeat.coordinators.none import EveryoneLeads, NoElection
+from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.coordinator import Coordinator
@@ -293,7 +294,7 @@ def extra(title: str, name: str, client: str) -> Generator[None]:
         if (missing.name or "").partition(".")[0] != client:
             raise
         raise ConfigurationError(
-            f"{title} needs the extra: pip install 'drumbeat[{name}]'"
+            f"{title} needs the extra {name}: {install_command(name)}"
         ) from None
 
 

@@ -10,6 +10,7 @@ import pytest
 from drumbeat import Drumbeat
 from drumbeat.coordinators.postgres import PostgresCoordinator
 from drumbeat.engine.runtime import SystemClock
+from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.postgres.address import parse_address
 from drumbeat.postgres.database import Database
@@ -72,4 +73,6 @@ class TestAddressOfAnApp:
         done = subprocess.run(
             [sys.executable, "-c", code, part], capture_output=True, text=True, check=True
         )
-        assert done.stdout == "PostgreSQL needs the extra: pip install 'drumbeat[postgres]'\n"
+        assert done.stdout == (
+            f"PostgreSQL needs the extra postgres: {install_command('postgres')}\n"
+        )

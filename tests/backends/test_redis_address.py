@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.redis.address import parse
 
@@ -83,5 +84,5 @@ def test_a_missing_client_is_one_line_that_names_the_extra() -> None:
     )
     assert done.stderr.splitlines()[-1] == (
         "drumbeat.model.errors.ConfigurationError: "
-        "Redis needs the extra: pip install 'drumbeat[redis]'"
+        f"Redis needs the extra redis: {install_command('redis')}"
     )

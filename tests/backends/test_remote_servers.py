@@ -14,6 +14,7 @@ from drumbeat.config import Config, masked
 from drumbeat.coordinators.consul.coordinator import KIND as CONSUL
 from drumbeat.coordinators.etcd.coordinator import KIND as ETCD
 from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.lease import Lease
 from drumbeat.remote.address import Kind, RemoteAddress
@@ -103,8 +104,8 @@ class TestExtras:
     @pytest.mark.parametrize(
         ("address", "sentence"),
         [
-            ("etcd://a", "etcd needs the extra: pip install 'drumbeat[etcd]'"),
-            ("consul://a", "Consul needs the extra: pip install 'drumbeat[consul]'"),
+            ("etcd://a", f"etcd needs the extra etcd: {install_command('etcd')}"),
+            ("consul://a", f"Consul needs the extra consul: {install_command('consul')}"),
         ],
     )
     def test_an_extra_that_is_missing_is_named(self, address: str, sentence: str) -> None:

@@ -17,6 +17,7 @@ from drumbeat import Client, Drumbeat, Forbidden, Job, Unauthorised, Unavailable
 from drumbeat.api.server import Server
 from drumbeat.client.address import base_of
 from drumbeat.client.request import path_of
+from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError, InvalidInput, NotRunning
 from drumbeat.model.token import Scope
 
@@ -330,7 +331,7 @@ def test_without_the_extra_the_error_names_it() -> None:
         "except drumbeat.DrumbeatError as error: print(error)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout == "the client needs the extra: pip install 'drumbeat[client]'\n"
+    assert run.stdout == (f"the client needs the extra client: {install_command('client')}\n")
 
 
 def test_the_library_is_imported_only_by_those_who_use_it() -> None:

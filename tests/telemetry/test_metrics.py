@@ -12,6 +12,7 @@ import pytest
 from prometheus_client import Counter
 
 from drumbeat import Drumbeat, Retry, cron
+from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import AttemptCompleted, JobSubmitted
 from drumbeat.model.ids import NodeId
@@ -281,7 +282,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtins, "__import__", refusing)
     with pytest.raises(ConfigurationError) as refused:
         Metrics(FakeClock())
-    assert str(refused.value) == "HTTP and metrics need the extra: pip install 'drumbeat[api]'"
+    assert str(refused.value) == f"HTTP and metrics need the extra api: {install_command('api')}"
 
 
 async def test_the_summary_has_the_fields_of_a_fleet_at_a_glance(watched: Watched) -> None:

@@ -19,6 +19,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import NoOpTracerProvider, SpanKind, StatusCode
 
 from drumbeat import Drumbeat, Retry, every
+from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.model.job import JobSpec
 from drumbeat.stores.memory import MemoryStore
@@ -345,4 +346,4 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtins, "__import__", refusing)
     with pytest.raises(ConfigurationError) as refused:
         Drumbeat("memory://", environment={}, tracing=True)
-    assert str(refused.value) == "tracing needs the extra: pip install 'drumbeat[otel]'"
+    assert str(refused.value) == f"tracing needs the extra otel: {install_command('otel')}"

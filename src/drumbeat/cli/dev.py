@@ -21,6 +21,7 @@ from drumbeat.cli.session import DEVELOPMENT_STORE, Session
 from drumbeat.cli.supervisor import ENDED_WELL, passing_signals
 from drumbeat.config import SETTING
 from drumbeat.config.kinds import host_and_port
+from drumbeat.extras import install_command
 from drumbeat.model.node import Role
 
 SAMPLE = "drumbeat.cli.sample:app"
@@ -49,7 +50,9 @@ def command(session: Session, /, path: str | None, *, reloads: bool, **options: 
     session.output.say(f"Running {path} on {session.settings[STORE]}; Ctrl-C stops it.")
     roles = [Role.SCHEDULER, Role.WORKER]
     if find_spec("uvicorn") is None:
-        session.output.say("Without the HTTP API, which needs: pip install 'drumbeat[api]'")
+        session.output.say(
+            f"Without the HTTP API, which needs the extra api: {install_command('api')}"
+        )
     else:
         roles.append(Role.API)
         session.settings |= _free_address(session.settings)

@@ -19,6 +19,7 @@ from drumbeat.client.queues import QueuesOfServer
 from drumbeat.client.request import Request, body_of, path_of
 from drumbeat.client.schedules import Schedules
 from drumbeat.client.tokens import Tokens
+from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.ids import NodeId
 from drumbeat.model.node import NodeRecord
@@ -143,6 +144,6 @@ def _exchange(url: str, token: str | None, manners: Manners) -> Exchange:
         if missing.name not in ("aiohttp", "yarl"):
             raise
         raise ConfigurationError(
-            "the client needs the extra: pip install 'drumbeat[client]'"
+            f"the client needs the extra client: {install_command('client')}"
         ) from None
     return Exchange(url, token, manners)

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.job import Status
 from drumbeat.ports.clock import Clock
@@ -113,6 +114,6 @@ def _exposition(gather: Callable[[], Iterator[Sample]]) -> Exposition:
         if (missing.name or "").partition(".")[0] != "prometheus_client":
             raise
         raise ConfigurationError(
-            "HTTP and metrics need the extra: pip install 'drumbeat[api]'"
+            f"HTTP and metrics need the extra api: {install_command('api')}"
         ) from None
     return Exposition(gather)
