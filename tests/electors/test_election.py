@@ -69,6 +69,18 @@ async def test_the_first_to_stand_leads_and_the_next_follows_when_it_resigns(
     await first.resign()
 
 
+async def test_in_memory_the_elections_on_one_clock_are_among_themselves(clock: FakeClock) -> None:
+    other_clock = FakeClock()
+    first = LeaderElection("a", runtime=FakeRuntime(clock, seed=1))
+    second = LeaderElection("b", runtime=FakeRuntime(clock, seed=2))
+    elsewhere = LeaderElection("c", runtime=FakeRuntime(other_clock, seed=3))
+    async with first, second, elsewhere:
+        assert await leaders([first, second, elsewhere]) == ["a", "c"]
+        await first.resign()
+        await clock.advance(TTL)
+        assert await leaders([first, second, elsewhere]) == ["b", "c"]
+
+
 async def test_stepping_down_lets_another_lead_and_goes_on_standing(
     coordinator: MemoryCoordinator, clock: FakeClock
 ) -> None:

@@ -34,7 +34,7 @@ RETRY_EVERY = 2.0
 MEMORY = "memory://"
 
 _IN_THIS_PROCESS: WeakValueDictionary[str, MemoryCoordinator] = WeakValueDictionary()
-"""What the elections of one process share, for as long as there are any."""
+"""What the elections of one process and one clock share, for as long as there are any."""
 
 
 class LeaderElection:
@@ -196,8 +196,11 @@ def _connection(coordinator: str | Coordinator, runtime: Runtime) -> Callable[[]
         return lambda: Borrowed(coordinator)
     if coordinator != MEMORY:
         return coordinator_at(coordinator, Config(), runtime)
-    shared = _IN_THIS_PROCESS.get(MEMORY)
+    clock = runtime.clock
+    # All real clocks are one; each fake clock has its own. The coordinator keeps it, and so its id.
+    key = MEMORY if isinstance(runtime, SystemRuntime) else f"{MEMORY}{id(clock)}"
+    shared = _IN_THIS_PROCESS.get(key)
     if shared is None:
         domain = f"memory-{runtime.random.getrandbits(64):016x}"
-        shared = _IN_THIS_PROCESS[MEMORY] = MemoryCoordinator(runtime.clock, domain)
+        shared = _IN_THIS_PROCESS[key] = MemoryCoordinator(clock, domain)
     return lambda: Borrowed(shared)
