@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         Unavailable,
         WaitTimeout,
     )
-    from drumbeat.model.job import Job, JobFilter, Status
+    from drumbeat.model.job import Job, JobFilter, JobSpec, Status
     from drumbeat.model.page import PageRequest
     from drumbeat.model.policy import Policies
     from drumbeat.model.retry import Retry
@@ -62,6 +62,7 @@ __all__ = [
     "Job",
     "JobFailed",
     "JobFilter",
+    "JobSpec",
     "LeaderElection",
     "LockHeld",
     "LockLost",
@@ -102,7 +103,7 @@ _HOMES = {
     "engine.handle": ("Task",),
     "engine.scheduled": ("ScheduledTask",),
     "model.calendar": ("Calendar",),
-    "model.job": ("Job", "JobFilter", "Status"),
+    "model.job": ("Job", "JobFilter", "JobSpec", "Status"),
     "model.page": ("PageRequest",),
     "model.policy": ("Policies",),
     "model.retry": ("Retry",),

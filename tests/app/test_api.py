@@ -8,9 +8,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from drumbeat import Context, Drumbeat, Job, NotRunning, ScheduledTask, Status, bounded
+from drumbeat import (
+    Cancel,
+    Context,
+    Drumbeat,
+    Job,
+    NotRunning,
+    Retry,
+    ScheduledTask,
+    Snooze,
+    Status,
+    bounded,
+)
 from drumbeat.model.errors import InvalidOption
 from drumbeat.model.events import LeadershipGained
+from drumbeat.testing import drain
 
 PATIENCE = 40.0
 
@@ -194,6 +206,41 @@ async def test_the_first_error_of_bounded_ends_the_calls_under_way() -> None:
         await bounded(work, range(100), limit=10)
     assert group.group_contains(ZeroDivisionError)
     assert cancelled >= 3
+
+
+async def test_bounded_raises_a_flat_group_with_every_error_of_the_same_moment() -> None:
+    together = asyncio.Barrier(3)
+
+    async def work(number: int) -> None:
+        await together.wait()
+        raise (Snooze(60), KeyError(number), Cancel("no"))[number]
+
+    with pytest.raises(ExceptionGroup) as raised:
+        await bounded(work, range(3), limit=3)
+    assert {type(each) for each in raised.value.exceptions} == {Snooze, KeyError, Cancel}
+
+
+async def test_a_snooze_in_the_group_of_bounded_is_an_error_and_one_raised_again_is_none(
+    app: Drumbeat,
+) -> None:
+    async def work(number: int) -> None:
+        raise Snooze(60)
+
+    @app.task(retry=Retry.never())
+    async def grouped() -> None:
+        await bounded(work, [1])
+
+    @app.task(retry=Retry.never())
+    async def unwrapped() -> None:
+        try:
+            await bounded(work, [1])
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from group
+
+    failed, snoozed = await grouped.submit(), await unwrapped.submit()
+    await drain(app)
+    statuses = [(await app.jobs.get(job.id)).status for job in (failed, snoozed)]
+    assert statuses == [Status.FAILED, Status.PENDING]
 
 
 async def test_bounded_needs_room_for_one() -> None:

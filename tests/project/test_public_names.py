@@ -19,6 +19,7 @@ PUBLIC = [
     "Job",
     "JobFailed",
     "JobFilter",
+    "JobSpec",
     "LeaderElection",
     "LockHeld",
     "LockLost",

@@ -5,7 +5,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from drumbeat import Cancel, Context, Drumbeat, JobFailed, Retry, Snooze, Status, every
+from drumbeat import (
+    Cancel,
+    Context,
+    Drumbeat,
+    JobFailed,
+    Retry,
+    Snooze,
+    Status,
+    any_of,
+    every,
+    once,
+)
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import AttemptStarted, JobSettled
 from drumbeat.model.plan import SkipReason
@@ -332,6 +343,35 @@ class TestTick:
         assert (await tick(app)).fired == ()
         await drain(app)
         assert ran == [day(1, 2)]
+
+    @pytest.mark.parametrize("since_the_second", [0.0, 0.4])
+    async def test_once_or_every_starts_now_and_is_not_repeated_by_a_restart(
+        self, app: Drumbeat, clock: FakeClock, since_the_second: float
+    ) -> None:
+        """The recipe in docs/reference.md."""
+
+        def declare(app: Drumbeat) -> None:
+            @app.scheduled(any_of(once(), every(minutes=5)), name="refresh")
+            async def refresh() -> None: ...
+
+        async def fired(app: Drumbeat) -> int:
+            done = await tick(app)
+            assert done.skipped == ()
+            await drain(app)
+            return len(done.fired)
+
+        await clock.advance(since_the_second)
+        declare(app)
+        assert await fired(app) == 1
+        await clock.advance(299)
+        assert await fired(app) == 0
+        restarted = Drumbeat(app.store, runtime=FakeRuntime(clock, seed=1))
+        declare(restarted)
+        assert await fired(restarted) == 0
+        await clock.advance(1)
+        assert await fired(restarted) == 1
+        await clock.advance(300)
+        assert await fired(restarted) == 1
 
     async def test_it_can_look_from_another_instant(
         self, app: Drumbeat, clock: FakeClock, ran: list[object]
