@@ -18,7 +18,7 @@ _declare = editing.declare
 def declare(
     stored: StoredSchedule | None, schedule: Schedule, now: datetime, since: datetime | None = None
 ) -> Declared:
-    with patch.object(editing, "_has_ticks_to_fire", lambda *_: False):
+    with patch.object(editing, "_has_ticks_to_fire", return_value=False):
         return _declare(stored, schedule, now, since)
 
 
