@@ -21,6 +21,7 @@ def check_whole(path: Path) -> None:
         _lines_count_their_jobs(connection)
         _holdings_count_what_runs(connection)
         _every_limited_line_has_its_front(connection)
+        _every_front_has_its_line(connection)
         _ticks_that_fired_have_their_jobs(connection)
     finally:
         connection.close()
@@ -97,6 +98,17 @@ def _every_limited_line_has_its_front(connection: sqlite3.Connection) -> None:
         """,
     )
     assert forgotten == []
+
+
+def _every_front_has_its_line(connection: sqlite3.Connection) -> None:
+    orphans = _rows(
+        connection,
+        """
+        SELECT fronts.* FROM fronts LEFT JOIN lines
+        ON lines.id = fronts.line AND lines.lane = fronts.lane WHERE lines.id IS NULL
+        """,
+    )
+    assert orphans == []
 
 
 def _ticks_that_fired_have_their_jobs(connection: sqlite3.Connection) -> None:

@@ -30,6 +30,7 @@ LOOKS_THROUGH = {
     "forget_paces": {"paces"},
     "oldest": {"queued", "busy", "ranks"},  # reads the first row, then one for each line and rank
     "newest": {"jobs"},  # reads the last row
+    "unnamed_lines": {"lines"},  # reads an index that has only what it looks for
 }
 
 
@@ -100,6 +101,11 @@ def test_what_comes_in_order_is_not_sorted(connection: sqlite3.Connection, name:
     statements = {each.name: each for each in WHOLE}
     plan = plan_of(connection, statements[name].text)
     assert not any("TEMP B-TREE" in line for line in plan), plan
+
+
+def test_lines_without_jobs_are_found_by_their_index(connection: sqlite3.Connection) -> None:
+    (plan,) = plan_of(connection, sql.RETENTION.unnamed_lines)
+    assert "USING INDEX lines_unnamed" in plan
 
 
 def test_every_statement_says_what_it_is_for() -> None:

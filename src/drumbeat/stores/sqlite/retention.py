@@ -11,6 +11,9 @@ from drumbeat.ports.store import At
 from drumbeat.rules.totals import ENDED
 from drumbeat.sqlite.database import Database
 from drumbeat.sqlite.instants import to_microseconds
+from drumbeat.sqlite.news import JOBS as JOBS_NEWS
+from drumbeat.stores.sqlite.admission import Admission
+from drumbeat.stores.sqlite.lines import Line
 from drumbeat.stores.sqlite.moment import Moment, moment
 from drumbeat.stores.sqlite.session import COLUMN, StoreSession
 from drumbeat.stores.sqlite.sql import AUDIT, QUEUES, RETENTION, listed
@@ -57,16 +60,20 @@ def _prune_jobs(session: StoreSession, now: Moment, ended_before: int, limit: in
     session.flush_rows()
     session.execute(RETENTION.forget_paces, (now.number,))
     pruned, released = 0, limit
+    lanes: set[int] = set()
     while pruned < limit and released == limit:
         released = session.execute(RETENTION.release_keys, (now.number, limit)).rowcount
         found = session.execute(RETENTION.old_jobs, (ended_before, limit - pruned)).fetchall()
         if found:
             pruned += len(found)
-            _forget_jobs(session, found)
+            lanes |= _forget_jobs(session, found)
+    session.flush()
+    _forget_lines(session, now, lanes, limit)
     return pruned
 
 
-def _forget_jobs(session: StoreSession, found: list[tuple[int, int, str]]) -> None:
+def _forget_jobs(session: StoreSession, found: list[tuple[int, int, str]]) -> set[int]:
+    """Forget jobs; return the lanes that they were in."""
     ids = listed([job_id for job_id, _, _ in found])
     session.execute(RETENTION.delete_attempts, (ids,))
     session.execute(RETENTION.delete_finished, (ids,))
@@ -81,12 +88,33 @@ def _forget_jobs(session: StoreSession, found: list[tuple[int, int, str]]) -> No
         session.name_line(line, -1)
     for queue, statuses in ends.items():
         session.execute(QUEUES.remember, (queue, *(statuses[status] for status in ENDED)))
-    session.flush()
-    numbers = listed({number for _, number, _ in found})
-    forgotten = session.execute(RETENTION.delete_lines, (numbers,)).rowcount
-    empty = listed(row[0] for row in session.execute(RETENTION.empty_lanes, (listed(lanes),)))
-    forgotten += session.execute(RETENTION.delete_lanes, (empty,)).rowcount
-    session.execute(RETENTION.delete_lines_of_lanes, (empty,))
-    if forgotten:
+    return lanes
+
+
+def _forget_lines(session: StoreSession, now: Moment, lanes: set[int], limit: int) -> None:
+    """Forget lines that no job names any more, whoever left them, and lanes that are empty."""
+    numbers = [number for (number,) in session.execute(RETENTION.unnamed_lines, (limit,))]
+    if numbers:
+        session.lines.load(session.connection, numbers)
+        lines = {number: session.lines.get(session.connection, number) for number in numbers}
+        lanes |= {line.lane for line in lines.values()}
+        fronts = session.execute(RETENTION.delete_unnamed_fronts, (listed(numbers),)).fetchall()
+        _let_in_the_next(session, [lines[number] for (number,) in fronts], now)
+        session.execute(RETENTION.delete_lines, (listed(numbers),))
+    if not lanes:
+        return
+    empty = [lane for (lane,) in session.execute(RETENTION.empty_lanes, (listed(lanes),))]
+    session.execute(RETENTION.delete_lanes, (listed(empty),))
+    session.execute(RETENTION.delete_lines, (listed(empty),))
+    if numbers or empty:
         session.generation += 1
         session.lines.forget()
+
+
+def _let_in_the_next(session: StoreSession, lines: list[Line], now: Moment) -> None:
+    """Lines were out of sight behind the ones that are forgotten: let them take their turn."""
+    admission = Admission(session)
+    admission.prepare(lines)
+    for line in lines:
+        if list(admission.replace(line, now)):
+            session.news |= JOBS_NEWS

@@ -155,6 +155,50 @@ class LimitConformance:
         assert job.error
         assert (job.attempt, job.fence) == (0, 0)
 
+    async def test_jobs_beyond_a_limit_that_are_cancelled_in_a_claim_are_not_started(
+        self, store: Store
+    ) -> None:
+        door = JobSpec("send", limits=(Limit("door", 2, OnConflict.CANCEL),))
+        jobs = await insert(store, *[door] * 4)
+        started, cancelled = [job.id for job in jobs[:2]], [job.id for job in jobs[2:]]
+        taken = await store.jobs.take(wanted(), ANNE, at=NOON)
+        assert [attempt.job_id for attempt in taken.attempts] == started
+        assert list(taken.cancelled) == cancelled
+        assert sorted(hold.job_id for hold in await store.jobs.held(ANNE)) == started
+        counts = await store.jobs.counts()
+        assert counts == {"default": {Status.RUNNING: 2, Status.CANCELLED: 2}}
+        for job_id in cancelled:
+            job = await job_of(store, job_id)
+            assert (job.status, job.attempt, job.fence) == (Status.CANCELLED, 0, 0)
+        for attempt in taken.attempts:
+            await finish(store, attempt.hold)
+        assert len(await take(store, at=after(1))) == 0
+        await insert(store, *[door] * 3)
+        again = await store.jobs.take(wanted(), ANNE, at=after(2))
+        assert (len(again.attempts), len(again.cancelled)) == (2, 1)
+
+    async def test_a_lower_priority_does_not_overtake_keys_that_a_small_claim_sees_late(
+        self, store: Store
+    ) -> None:
+        """Both tasks have more keys than the claim may start, and the first keys are taken."""
+        door = Limit("door", 1)
+        await insert(store, JobSpec("a", limits=(door,)))
+        assert len(await take(store, wanted(tasks=("a",)))) == 1
+        held_up = [
+            JobSpec("a", priority=9, limits=(door, Limit(f"held {number}", 1)))
+            for number in range(4)
+        ]
+        high = [
+            JobSpec("a", priority=9, limits=(Limit(f"high {number}", 1),)) for number in range(4)
+        ]
+        low = [JobSpec("b", limits=(Limit(f"low {number}", 1),)) for number in range(4)]
+        jobs = await insert(store, *held_up, *high, *low)
+        best_first = [job.id for job in jobs[4:]]
+        both = wanted(limit=2, tasks=("a", "b"))
+        for claim in range(4):
+            taken = [attempt.job_id for attempt in await take(store, both)]
+            assert taken == best_first[2 * claim : 2 * claim + 2]
+
     async def test_a_job_that_gives_way_runs_if_its_key_is_free(self, store: Store) -> None:
         door = JobSpec("send", limits=(Limit("door", 1, OnConflict.CANCEL),))
         await insert_one(store, door)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from drumbeat.model.job import Change, Duplicate, JobSpec, Settlement, Status
+from drumbeat.model.job import Change, Duplicate, JobSpec, Limit, Settlement, Status
 from drumbeat.ports.store import Store
 from drumbeat.testing.conformance.builders import (
     ANNE,
@@ -30,6 +30,7 @@ from drumbeat.testing.conformance.builders import (
     take,
     take_one,
 )
+from drumbeat.testing.conformance.traits import StoreTraits
 
 HOUR = timedelta(hours=1)
 
@@ -46,6 +47,35 @@ class RetentionConformance:
         assert list(await store.jobs.attempts(attempt.job_id)) == []
         counts = await store.jobs.counts()
         assert sum(sum(queue.values()) for queue in counts.values()) == 0
+
+    async def test_a_limit_whose_last_waiting_job_was_cancelled_and_forgotten_can_be_used_again(
+        self, store: Store, traits: StoreTraits
+    ) -> None:
+        door = JobSpec("send", limits=(Limit("door", 1),))
+        job, free = await insert(store, door, spec())
+        await store.jobs.cancel([job.id], at=NOON)
+        async with traits.another() as other:  # which remembers nothing of the job
+            assert await store.retention.prune_jobs(HOUR, 10, after(3600)) == 1
+            assert [attempt.job_id for attempt in await take(other, at=after(3601))] == [free.id]
+            again = await insert_one(other, door, at=after(3602))
+        assert [attempt.job_id for attempt in await take(store, at=after(3603))] == [again.id]
+
+    async def test_forgetting_a_job_whose_turn_it_was_gives_the_turn_to_the_next(
+        self, store: Store
+    ) -> None:
+        door = Limit("door", 1)
+        first = await running(store, JobSpec("send", limits=(door,)))
+        second, third = await insert(
+            store,
+            JobSpec("send", limits=(door, Limit("window", 5))),
+            JobSpec("send", limits=(door, Limit("gate", 5))),
+        )
+        assert await take(store) == ()
+        await finish(store, first.hold)
+        await store.jobs.cancel([second.id], at=NOON)
+        assert await store.retention.prune_jobs(HOUR, 10, after(3600)) == 2
+        taken = await take(store, at=after(3601))
+        assert [attempt.job_id for attempt in taken] == [third.id]
 
     async def test_unfinished_jobs_are_never_forgotten(self, store: Store) -> None:
         await running(store)

@@ -26,11 +26,17 @@ DELETE FROM finished WHERE id IN (SELECT value FROM json_each(?));
 -- And their attempts with them.
 DELETE FROM attempts WHERE job IN (SELECT value FROM json_each(?));
 
+-- name: unnamed_lines
+-- Lines with limits or a rate that no job names any more.
+SELECT id FROM lines WHERE jobs = 0 AND id <> lane LIMIT ?;
+
+-- name: delete_unnamed_fronts
+-- Such lines may still stand in front, for a job that was cancelled while it waited.
+DELETE FROM fronts WHERE line IN (SELECT value FROM json_each(?)) RETURNING line;
+
 -- name: delete_lines
--- Lines with limits that no job names any more and that no claim would look for.
-DELETE FROM lines
-WHERE id IN (SELECT value FROM json_each(?)) AND jobs = 0 AND id <> lane
-    AND NOT EXISTS (SELECT 1 FROM fronts WHERE fronts.line = lines.id);
+-- Lines are forgotten, once nothing stands in front for them.
+DELETE FROM lines WHERE id IN (SELECT value FROM json_each(?));
 
 -- name: empty_lanes
 -- Lanes that no job is in and that no other line belongs to.
@@ -43,10 +49,6 @@ WHERE pending + queued + running + completed + failed + cancelled = 0
 -- name: delete_lanes
 -- Lanes are forgotten.
 DELETE FROM lanes WHERE id IN (SELECT value FROM json_each(?));
-
--- name: delete_lines_of_lanes
--- And their lines with them.
-DELETE FROM lines WHERE id IN (SELECT value FROM json_each(?));
 
 -- name: forget_ticks
 -- Ledger rows of that age, the oldest first, but never the last row of a schedule.
