@@ -24,3 +24,9 @@ def test_triggers_are_walked_with_a_budget() -> None:
     """Outside the model, `ticks_after` and `between` find ticks: their steps are counted."""
     unbounded = [where for where in calls("next_after") if not where.startswith("model/")]
     assert unbounded == []
+
+
+def test_stored_json_is_shown_through_one_function() -> None:
+    """`wire.values.raw` shows deep documents as text; elsewhere they would break every reader."""
+    raw = {where.partition(":")[0] for where in calls("Raw")} - {"coordinators/etcd/messages.py"}
+    assert raw == {"client/configuration.py", "wire/values.py"}

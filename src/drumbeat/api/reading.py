@@ -11,6 +11,7 @@ from drumbeat.api.problem import Problem
 from drumbeat.api.refusals import unreadable
 from drumbeat.api.resolver import AnyRoute
 from drumbeat.engine.patience import within
+from drumbeat.model.json_depth import DEEPEST_BODY, is_deeper
 from drumbeat.ports.clock import Clock
 
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -66,6 +67,10 @@ class Reader:
         decoder = self._decoders.get(route.body)
         if decoder is None:
             decoder = self._decoders[route.body] = msgspec.json.Decoder(route.body)
+        if is_deeper(body, DEEPEST_BODY):
+            rule = f"at most {DEEPEST_BODY} levels"
+            said = f"the body is nested more deeply than the {DEEPEST_BODY} levels that are read"
+            raise Problem(422, "too-deep", said, rule=rule)
         try:
             return decoder.decode(body or b"{}")
         except msgspec.DecodeError as error:

@@ -16,6 +16,7 @@ from drumbeat.engine.task import BUILT_IN
 from drumbeat.model.errors import OversizedArguments
 from drumbeat.model.instant import aware
 from drumbeat.model.job import ARGUMENTS_LIMIT, LEADER_QUEUE, JobSpec
+from drumbeat.model.json_depth import refuse_deep_arguments
 from drumbeat.model.swift import swift
 from drumbeat.model.wording import listed
 from drumbeat.wire.fields import Arguments
@@ -143,4 +144,5 @@ def unchecked(task: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> Job
     arguments = msgspec.json.encode({PAYLOAD: args[0]} if args else named)
     if len(arguments) > ARGUMENTS_LIMIT:
         raise OversizedArguments(task, len(arguments), ARGUMENTS_LIMIT)
+    refuse_deep_arguments(task, arguments)
     return JobSpec(task, arguments)

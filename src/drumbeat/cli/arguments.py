@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from drumbeat.model.errors import InvalidInput
+from drumbeat.model.errors import InvalidArguments, InvalidInput
+from drumbeat.model.json_depth import MOST_DEPTH, is_deeper
 
 
 def read_arguments(pairs: Sequence[str], text: str | None = None) -> dict[str, Any]:
@@ -26,6 +27,7 @@ def read_arguments(pairs: Sequence[str], text: str | None = None) -> dict[str, A
 
 
 def _value(text: str) -> Any:
+    _refuse_deep("an argument", text)
     try:
         return json.loads(text)
     except ValueError:
@@ -33,6 +35,7 @@ def _value(text: str) -> Any:
 
 
 def _object(text: str) -> dict[str, Any]:
+    _refuse_deep("--json", text)
     try:
         found = json.loads(text)
     except ValueError as error:
@@ -42,6 +45,11 @@ def _object(text: str) -> dict[str, Any]:
             "--json must be an object of the arguments by name, such as '{\"n\": 1}'"
         )
     return {str(name): value for name, value in found.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - of whatever it is
+
+
+def _refuse_deep(what: str, text: str) -> None:
+    if is_deeper(text.encode(errors="replace")):
+        raise InvalidArguments(f"{what} is nested more than {MOST_DEPTH} levels deep")
 
 
 ARGUMENTS = click.argument("arguments", nargs=-1, metavar="[NAME=VALUE]...")

@@ -10,6 +10,7 @@ import msgspec
 
 from drumbeat.model.audit import AuditEntry
 from drumbeat.model.job import AttemptRecord, Job
+from drumbeat.model.json_depth import is_deeper
 from drumbeat.model.lease import Lease, TermRecord
 from drumbeat.model.node import NodeRecord
 from drumbeat.model.operation import Operation
@@ -92,7 +93,9 @@ def audit_shape(entry: AuditEntry) -> Shape:
 
 
 def parsed(text: bytes) -> object:
-    """Stored JSON as a value; what is none is shown as text."""
+    """Stored JSON as a value; what is none, or nested too deeply, is shown as text."""
+    if is_deeper(text):
+        return text.decode(errors="replace")
     try:
         return json.loads(text)
     except ValueError:

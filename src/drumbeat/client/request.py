@@ -9,7 +9,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 
 import msgspec
 
-from drumbeat.model.errors import Unavailable, UnserialisableArguments
+from drumbeat.model.errors import InvalidArguments, Unavailable, UnserialisableArguments
+from drumbeat.model.json_depth import DEEPEST_BODY, MOST_DEPTH, is_deeper
 from drumbeat.wire.problem import ProblemView
 
 T = TypeVar("T")
@@ -88,6 +89,12 @@ def _quoted(name: str) -> str:
 def body_of(value: Any) -> bytes:
     """The value as JSON; `UnserialisableArguments` if JSON cannot carry it."""
     try:
-        return msgspec.json.encode(value)
-    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        body = msgspec.json.encode(value)
+    except (TypeError, ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise UnserialisableArguments(f"JSON cannot carry what was given: {error}") from None
+    if is_deeper(body, DEEPEST_BODY):
+        raise InvalidArguments(
+            f"what was given is nested more than {MOST_DEPTH} levels deep; flatten it, or pass it "
+            f"as text"
+        )
+    return body

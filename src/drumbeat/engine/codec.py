@@ -23,6 +23,7 @@ from drumbeat.model.errors import (
     UnserialisableArguments,
 )
 from drumbeat.model.job import ARGUMENTS_LIMIT, RESULT_LIMIT
+from drumbeat.model.json_depth import MOST_DEPTH, is_deeper, refuse_deep_arguments
 
 Parameter = inspect.Parameter
 _UNION: Any = typing.Union  # built from values that only exist at run time
@@ -67,6 +68,8 @@ def encode_result(result: object) -> bytes | Unstorable | None:
         return Unstorable(str(error))
     if len(encoded) > RESULT_LIMIT:
         return Unstorable(f"it takes {len(encoded):,} bytes as JSON, {RESULT_LIMIT:,} are kept")
+    if is_deeper(encoded):
+        return Unstorable(f"it is nested more than {MOST_DEPTH} levels deep")
     return encoded
 
 
@@ -126,6 +129,7 @@ class Codec:
         payload = self._write(given)
         if len(payload) > ARGUMENTS_LIMIT:
             raise OversizedArguments(self._task, len(payload), ARGUMENTS_LIMIT)
+        refuse_deep_arguments(self._task, payload)
         self._read(payload)
         return payload
 
@@ -179,7 +183,13 @@ class Codec:
     def _read(self, payload: bytes) -> object:
         try:
             return self._decoder.decode(payload)
-        except (msgspec.DecodeError, ValueError, TypeError, NotImplementedError) as error:
+        except (
+            msgspec.DecodeError,
+            ValueError,
+            TypeError,
+            NotImplementedError,
+            RecursionError,
+        ) as error:
             raise InvalidArguments(
                 f"task {self._task!r}: {error}; it takes {self._signature}"
             ) from None

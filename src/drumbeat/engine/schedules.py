@@ -18,6 +18,7 @@ from drumbeat.model.errors import Conflict, Contended, UnknownSchedule
 from drumbeat.model.events import ScheduleChanged
 from drumbeat.model.instant import aware
 from drumbeat.model.job import Job, JobSpec
+from drumbeat.model.json_depth import refuse_deep_arguments
 from drumbeat.model.page import LARGEST_PAGE, Page, PageRequest
 from drumbeat.model.plan import AlreadyFired, Backfilled, Edit, Fire, Outcome, Raced, TickRecord
 from drumbeat.model.schedule import Schedule, StoredSchedule
@@ -216,6 +217,9 @@ class Schedules:
         raise Contended(f"schedule {name!r} kept changing")
 
     async def _write(self, edit: Edit, change: str, reason: str) -> bool:
+        if edit.after is not None:
+            job = edit.after.schedule.job
+            refuse_deep_arguments(job.task, job.arguments)
         await _refuse_too_expensive(edit)
         (verdict,) = await self._store.put([edit])
         if isinstance(verdict, Raced):

@@ -21,6 +21,7 @@ from drumbeat.engine.bus import Bus
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import JobSubmitted
 from drumbeat.model.job import Duplicate, Inserted, Job, JobSpec, Status, Ticket
+from drumbeat.model.json_depth import refuse_deep_arguments
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.store import Store
 
@@ -58,6 +59,7 @@ class Submitter:
 
     async def judged(self, spec: JobSpec) -> Verdict:
         """The same, and whether the job was created or another stands for its dedupe key."""
+        refuse_deep_arguments(spec.task, spec.arguments)
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Verdict] = loop.create_future()
         if self._gather(spec, future, loop):
@@ -67,6 +69,8 @@ class Submitter:
 
     async def submit_many(self, specs: Sequence[JobSpec]) -> list[Job]:
         """Create many jobs, in batches; each batch as a whole or not at all."""
+        for spec in specs:
+            refuse_deep_arguments(spec.task, spec.arguments)
         jobs: list[Job] = []
         for start in range(0, len(specs), LARGEST_BATCH):
             verdicts = await self._insert(specs[start : start + LARGEST_BATCH])

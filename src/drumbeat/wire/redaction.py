@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from drumbeat.model.json_depth import is_deeper
+
 REDACTED = "[redacted]"
 
 Secrets: TypeAlias = Callable[[str], Collection[str]]
@@ -24,9 +26,11 @@ def no_secrets(task: str) -> Collection[str]:
 
 
 def redacted(arguments: bytes, names: Collection[str]) -> bytes:
-    """Stored arguments without the values of those names; unreadable ones are hidden whole."""
+    """Stored arguments without the values of those names; unreadable or deep ones are hidden."""
     if not names:
         return arguments
+    if is_deeper(arguments):
+        return msgspec.json.encode(REDACTED)
     try:
         given = msgspec.json.decode(arguments, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError):

@@ -6,14 +6,22 @@ from typing import Any
 
 import msgspec
 
+from drumbeat.model.json_depth import is_deeper
+
 
 def raw(stored: bytes) -> msgspec.Raw:
-    """Stored JSON as it stands; bytes that are none are shown as text."""
+    """Stored JSON as it stands; bytes that are none, or nested too deeply, are shown as text."""
+    if is_deeper(stored):
+        return _text(stored)
     try:
         msgspec.json.decode(stored, type=msgspec.Raw)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return msgspec.Raw(msgspec.json.encode(stored.decode(errors="replace")))
+        return _text(stored)
     return msgspec.Raw(stored)
+
+
+def _text(stored: bytes) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode(stored.decode(errors="replace")))
 
 
 def carried(value: Any) -> bytes:
