@@ -6,7 +6,7 @@ import psycopg
 
 EMPTIED = (
     *("jobs", "archive", "attempts", "tallies", "arrivals", "fronts", "holdings", "paces"),
-    *("openings", "schedules", "ticks", "nodes", "fence", "fence_tokens"),
+    *("openings", "rate_starts", "schedules", "ticks", "nodes", "fence", "fence_tokens"),
     *("paused_queues", "forgotten_jobs", "terms", "audit", "tokens"),
 )
 

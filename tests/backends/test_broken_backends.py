@@ -58,6 +58,7 @@ from .broken.stores import (
     LooksForTheNameFirst,
     PausesOnlyWhatComes,
     ReapsByAnOldAnswer,
+    RefillsEvenly,
     RemembersWhoWasOutranked,
     ResumesInSilence,
     SettleByIdOnly,
@@ -117,6 +118,13 @@ BROKEN_STORES: dict[StorePart, Sequence[Case]] = {
         stores.test_a_snooze_waits_for_its_delay_and_does_not_count,
     ],
     ForgetsCancellation: [stores.test_a_job_that_is_to_be_cancelled_does_not_wait_again],
+    RefillsEvenly: [
+        stores.test_the_number_starts_at_once_and_no_more_until_the_period_is_over,
+        stores.test_no_window_has_more_starts_than_the_rate_allows,
+        stores.test_a_start_counts_until_its_own_period_is_over,
+        stores.test_a_large_number_is_kept_as_well,
+        stores.test_a_clock_that_goes_back_holds_a_job_up_for_one_period,
+    ],
     ForgetsTotals: [stores.test_totals_outlive_the_jobs],
     LooksForPausesFirst: [stores.test_no_claim_comes_after_a_pause_was_acknowledged],
     PausesOnlyWhatComes: [

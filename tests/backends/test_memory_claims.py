@@ -72,7 +72,7 @@ class Oracle:
     """Chooses by looking at every job, every time."""
 
     def __init__(self) -> None:
-        self.paces: dict[str, datetime] = {}
+        self.starts: dict[str, list[datetime]] = {}
 
     def choose(
         self, jobs: list[Job], wanted: Wanted, now: datetime
@@ -107,14 +107,14 @@ class Oracle:
         return claimed, cancelled
 
     def _open(self, rate: Rate | None, now: datetime) -> bool:
-        return rate is None or self._ahead(rate, now) <= rate.per - rate.spacing
+        if rate is None:
+            return True
+        recent = [start for start in self.starts.get(rate.key, []) if start > now - rate.per]
+        return len(recent) < rate.at_most
 
     def _spend(self, rate: Rate | None, now: datetime) -> None:
         if rate is not None:
-            self.paces[rate.key] = now + self._ahead(rate, now) + rate.spacing
-
-    def _ahead(self, rate: Rate, now: datetime) -> timedelta:
-        return max(self.paces.get(rate.key, now) - now, timedelta(0))
+            self.starts.setdefault(rate.key, []).append(now)
 
 
 @settings(max_examples=150, deadline=None)

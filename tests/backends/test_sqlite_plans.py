@@ -28,6 +28,7 @@ LOOKS_THROUGH = {
     "counters": {"fronts", "openings"},  # asks whether there is a first row
     "forget_nodes": {"nodes"},
     "forget_paces": {"paces"},
+    "forget_starts": {"rate_starts"},
     "oldest": {"queued", "busy", "ranks"},  # reads the first row, then one for each line and rank
     "newest": {"jobs"},  # reads the last row
     "unnamed_lines": {"lines"},  # reads an index that has only what it looks for

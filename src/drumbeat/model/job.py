@@ -78,7 +78,10 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """At most so many jobs that share the key start within each period, over the whole fleet."""
+    """In any window as long as `per`, at most so many jobs that share the key start.
+
+    The window is half-open, and the store counts over the whole fleet. As many may start at once.
+    """
 
     key: str
     at_most: int

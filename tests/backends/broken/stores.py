@@ -15,6 +15,7 @@ from drumbeat.model.job import (
     Hold,
     Inserted,
     JobSpec,
+    Rate,
     Settled,
     Settlement,
     Status,
@@ -30,8 +31,10 @@ from drumbeat.model.token import NameTaken, NewToken, TokenRecord
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
 from drumbeat.stores.memory import MemoryStore
+from drumbeat.stores.memory.admission import Admission
 from drumbeat.stores.memory.audit import MemoryAudit
 from drumbeat.stores.memory.fence import MemoryFence
+from drumbeat.stores.memory.hints import Hints
 from drumbeat.stores.memory.jobs import MemoryJobs
 from drumbeat.stores.memory.ledger import Signature
 from drumbeat.stores.memory.nodes import MemoryNodes
@@ -69,6 +72,33 @@ class ForgetsTotals(JobTable):
     def forget(self, record: JobRecord) -> None:
         super().forget(record)
         self.forgotten.clear()
+
+
+class RefillsEvenly(JobTable):
+    """Lets a rate's number start at once and refills it meanwhile: the generic cell rate algorithm.
+
+    One period then has nearly twice the number.
+    """
+
+    def __init__(self, hints: Hints) -> None:
+        super().__init__(hints)
+        self.admission = _EvenRefill()
+
+
+class _EvenRefill(Admission):
+    def __init__(self) -> None:
+        super().__init__()
+        self._paces: dict[str, datetime] = {}
+
+    def opens_at(self, rate: Rate, now: datetime) -> datetime | None:
+        pace = self._paces.get(rate.key, now)
+        opens_at = pace - rate.spacing * (rate.at_most - 1)
+        return opens_at if opens_at > now else None
+
+    def start(self, spec: JobSpec, now: datetime) -> None:
+        super().start(spec, now)
+        if rate := spec.rate:
+            self._paces[rate.key] = max(self._paces.get(rate.key, now), now) + rate.spacing
 
 
 class FenceByAttempt(JobTable):

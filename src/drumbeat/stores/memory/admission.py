@@ -15,30 +15,32 @@ for whatever reason, the next one is let in (`replace`).
 A job's turn comes when nothing makes it wait: its rate is open, and so is every limit that it
 waits for. Only then may a limit whose `on_conflict` is `cancel` end it.
 
-Rates follow the generic cell rate algorithm: one instant per key says how far ahead of the even
-pace its starts have run; a burst may be as large as a whole period's number.
+Rates are decided by `drumbeat.rules.rate_limiting`, over a log of the recent starts of each key.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import count
 
+from drumbeat.model.instant import EPOCH
 from drumbeat.model.job import JobSpec, Limit, OnConflict, Rate
+from drumbeat.rules import rate_limiting
+from drumbeat.rules.rate_limiting import MICROSECOND, NO_STARTS, Starts
 from drumbeat.stores.memory.lane import Group, Lane, SpentRate
 from drumbeat.stores.memory.record import JobRecord, Place
 
 
 class Admission:
-    """Knows how many jobs run under each key and how fast each rate has been used."""
+    """Knows how many jobs run under each key and how many started under each rate."""
 
     def __init__(self) -> None:
         self._running: dict[str, int] = {}
         self._reached: dict[str, dict[tuple[Lane, int], list[Place]]] = {}
         """Parked jobs by limit key, then by lane and number allowed: a heap each."""
-        self._paces: dict[str, datetime] = {}
-        """By rate key: when its last start was due at an even pace, plus one spacing."""
+        self._starts: dict[str, Starts] = {}
+        """By rate key."""
         self._serial = count()
         self.let_in = 0
         """How many parked jobs have come back so far: tells a claim that lines have changed."""
@@ -53,11 +55,13 @@ class Admission:
 
     def opens_at(self, rate: Rate, now: datetime) -> datetime | None:
         """When the rate lets a job start; None: now."""
-        pace = self._paces.get(rate.key)
-        if pace is None:
+        starts = self._starts.get(rate.key)
+        if starts is None:
             return None
-        opens_at = pace - rate.spacing * (rate.at_most - 1)
-        return opens_at if opens_at > now else None
+        number = _number(now)
+        starts = self._starts[rate.key] = rate_limiting.as_of(starts, number)
+        opens_at = rate_limiting.opens_at(starts, rate)
+        return None if opens_at is None or opens_at <= number else EPOCH + opens_at * MICROSECOND
 
     def start(self, spec: JobSpec, now: datetime) -> None:
         """Count a job that starts, and spend its rate."""
@@ -65,7 +69,8 @@ class Admission:
             self._running[limit.key] = self._running.get(limit.key, 0) + 1
         rate = spec.rate
         if rate is not None:
-            self._paces[rate.key] = max(self._paces.get(rate.key, now), now) + rate.spacing
+            starts = self._starts.get(rate.key, NO_STARTS)
+            self._starts[rate.key] = rate_limiting.with_start(starts, rate, _number(now))
 
     def end(self, spec: JobSpec) -> None:
         """Count a job that ended, and let in those that waited for its room."""
@@ -123,6 +128,10 @@ class Admission:
 
     def reopen(self, lane: Lane, now: datetime) -> None:
         """Let in one job of each rate of the lane whose time has come."""
+        if any(opens_at > now + spent.rate.per for opens_at, _, spent in lane.openings):
+            # No rate waits longer than its period: the clock has gone back, so look at all of them.
+            lane.openings = [(now, serial, spent) for _, serial, spent in lane.openings]
+            heapify(lane.openings)
         while lane.openings and lane.openings[0][0] <= now:
             spent = heappop(lane.openings)[2]
             spent.awaited = False
@@ -140,9 +149,12 @@ class Admission:
             else:
                 self._await(record.lane, spent, opens_at)
 
-    def forget_paces(self, now: datetime) -> None:
-        """Drop what is known of rates that have not been used for a while: it says nothing now."""
-        self._paces = {key: pace for key, pace in self._paces.items() if pace > now}
+    def forget_starts(self, now: datetime) -> None:
+        """Drop starts that concern no rate any more."""
+        number = _number(now)
+        self._starts = {
+            key: starts for key, starts in self._starts.items() if starts.outdated_at > number
+        }
 
     def _let_in_under(self, key: str) -> None:
         spots = self._reached.get(key)
@@ -182,3 +194,7 @@ class Admission:
         if not spent.awaited:
             spent.awaited = True
             heappush(lane.openings, (opens_at, next(self._serial), spent))
+
+
+def _number(instant: datetime) -> int:
+    return (instant - EPOCH) // MICROSECOND

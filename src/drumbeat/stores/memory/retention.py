@@ -38,7 +38,7 @@ class MemoryRetention:
         """Forget jobs that ended so long ago, and whose dedupe key stands for nothing any more."""
         with self._step as step:
             now = step.now(at)
-            self._table.admission.forget_paces(now)
+            self._table.admission.forget_starts(now)
             self._release_keys(now)
             return self._prune_jobs(now - older_than, limit)
 

@@ -23,6 +23,7 @@ class PostgresRetention:
     async def prune_jobs(self, older_than: timedelta, limit: int, at: At = None) -> int:
         """Forget jobs that ended so long ago, and whose dedupe key stands for nothing any more."""
         moment = checked(at)
+        await self._database.fetch(self._sql.forget_starts, moment)
         await self._database.fetch(self._sql.forget_paces, moment)
         await self._database.fetch(self._fold)
         pruned, released = 0, limit

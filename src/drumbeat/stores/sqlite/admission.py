@@ -11,8 +11,7 @@ runs empty, the next one is let in (`replace`).
 A job's turn comes when nothing makes it wait: its rate is open, and so is every limit that it
 waits for. Only then may a limit whose `on_conflict` is `cancel` end it.
 
-Rates follow the generic cell rate algorithm: one instant per key says how far ahead of the even
-pace its starts have run; a burst may be as large as a whole period's number.
+Rates are decided by `drumbeat.rules.rate_limiting`, over a log of the recent starts of each key.
 """
 
 from __future__ import annotations
@@ -23,7 +22,8 @@ from typing import TypeAlias
 
 from drumbeat.model.document import rate_to_text
 from drumbeat.model.job import Limit, OnConflict, Rate
-from drumbeat.sqlite.instants import to_microseconds
+from drumbeat.rules import rate_limiting
+from drumbeat.rules.rate_limiting import NO_STARTS, Starts
 from drumbeat.sqlite.news import JOBS as JOBS_NEWS
 from drumbeat.stores.sqlite.lines import Line
 from drumbeat.stores.sqlite.moment import Moment
@@ -41,7 +41,10 @@ class Admission:
 
     def __init__(self, session: StoreSession) -> None:
         self._session = session
-        self._paces: dict[str, int | None] = {}
+        self._starts: dict[str, Starts] = {}
+        """By rate key, as far as they were looked for."""
+        self._changed: set[str] = set()
+        """Rate keys whose starts are not written yet."""
         self._crowded: set[str] = set()
         """Keys and rates that hold anything up, as far as they were looked for."""
 
@@ -76,11 +79,8 @@ class Admission:
 
     def opens_at(self, rate: Rate, now: Moment) -> int | None:
         """When the rate lets a job start; None: now."""
-        pace = self._pace(rate.key)
-        if pace is None:
-            return None
-        opens_at = pace - to_microseconds(rate.spacing * (rate.at_most - 1))
-        return opens_at if opens_at > now.number else None
+        opens_at = rate_limiting.opens_at(self._starts_of(rate, now), rate)
+        return None if opens_at is None or opens_at <= now.number else opens_at
 
     def start(self, line: Line, now: Moment) -> None:
         """Count a job that starts, and spend its rate."""
@@ -88,10 +88,17 @@ class Admission:
             self._session.hold(key, 1)
         rate = line.rate
         if rate is not None:
-            pace = max(self._pace(rate.key) or now.number, now.number)
-            pace += to_microseconds(rate.spacing)
-            self._paces[rate.key] = pace
-            self._session.execute(CLAIMS.keep_pace, (rate.key, pace))
+            starts = rate_limiting.with_start(self._starts_of(rate, now), rate, now.number)
+            self._starts[rate.key] = starts
+            self._changed.add(rate.key)
+
+    def write(self) -> None:
+        """Keep the starts under rates that are not written yet."""
+        for key in self._changed:
+            starts = self._starts[key]
+            values = (key, _to_text(starts), starts.outdated_at)
+            self._session.execute(CLAIMS.keep_starts, values)
+        self._changed.clear()
 
     def end(self, lines: Iterable[Line]) -> None:
         """Count jobs that ended, one for each line given, and let in what waited for their room."""
@@ -121,7 +128,8 @@ class Admission:
     def reopen(self, lanes: str, now: Moment) -> None:
         """Let in one line of each rate whose time has come, in lanes that are given as JSON."""
         execute = self._session.execute
-        for lane, parked in execute(CLAIMS.openings_due, (lanes, now.number)).fetchall():
+        values = {"lanes": lanes, "now": now.number}
+        for lane, parked in execute(CLAIMS.openings_due, values).fetchall():
             execute(CLAIMS.delete_opening, (lane, parked))
             self._let_in_one(lane, parked)
 
@@ -172,11 +180,23 @@ class Admission:
         self._session.execute(CLAIMS.await_opening, (lane, parked, opens_at))
         self._session.openings = 1
 
-    def _pace(self, key: str) -> int | None:
-        if key not in self._paces:
-            row = self._session.execute(CLAIMS.pace, (key,)).fetchone()
-            self._paces[key] = None if row is None else row[0]
-        return self._paces[key]
+    def _starts_of(self, rate: Rate, now: Moment) -> Starts:
+        """The recent starts under the rate's key."""
+        starts = self._starts.get(rate.key)
+        if starts is None:
+            starts = self._kept_starts(rate, now)
+            seen = rate_limiting.as_of(starts, now.number)
+            if seen is not starts:  # the clock has gone back: from now on it is judged by this one
+                self._changed.add(rate.key)
+            starts = self._starts[rate.key] = seen
+        return starts
+
+    def _kept_starts(self, rate: Rate, now: Moment) -> Starts:
+        row = self._session.execute(CLAIMS.starts, (rate.key,)).fetchone()
+        if row is not None:
+            return _from_text(row[0])
+        row = self._session.execute(CLAIMS.pace, (rate.key,)).fetchone()
+        return NO_STARTS if row is None else rate_limiting.from_pace(row[0], rate, now.number)
 
 
 def _under_limit(key: str) -> str:
@@ -185,3 +205,12 @@ def _under_limit(key: str) -> str:
 
 def _under_rate(rate: Rate) -> str:
     return f"rate:{rate_to_text(rate)}"
+
+
+def _to_text(starts: Starts) -> str:
+    return json.dumps([starts.times, starts.counts, starts.kept_for], separators=(",", ":"))
+
+
+def _from_text(text: str) -> Starts:
+    times, counts, kept_for = json.loads(text)
+    return Starts(tuple(times), tuple(counts), kept_for)

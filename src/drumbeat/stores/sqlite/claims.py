@@ -256,6 +256,7 @@ class Claim:
         """Bring the tables in line with what was taken."""
         connection, execute = self._session.connection, self._session.execute
         self._takings.write()
+        self._admission.write()
         over = [turn.line.id for turn in self._turns.values() if turn.over]
         if over:
             execute(CLAIMS.delete_fronts, (listed(over),))

@@ -58,6 +58,7 @@ class SqliteRetention:
 
 def _prune_jobs(session: StoreSession, now: Moment, ended_before: int, limit: int) -> int:
     session.flush_rows()
+    session.execute(RETENTION.forget_starts, (now.number,))
     session.execute(RETENTION.forget_paces, (now.number,))
     pruned, released = 0, limit
     lanes: set[int] = set()

@@ -1,4 +1,4 @@
-"""The cases of limits and rates."""
+"""The cases of limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from drumbeat.model.job import (
     JobSpec,
     Limit,
     OnConflict,
-    Rate,
     Settlement,
     Status,
 )
@@ -227,72 +226,3 @@ class LimitConformance:
         async with traits.another() as other:
             taken = await race(lambda number: take((store, other)[number % 2], wanted(limit=2)))
         assert sum(len(attempts) for attempts in taken) == 3
-
-
-class RateConformance:
-    """No claim breaks a rate; a burst may be as large as a whole period's number."""
-
-    async def test_a_burst_starts_and_the_rest_is_spaced(self, store: Store) -> None:
-        await insert(store, *[JobSpec("send", rate=Rate("bell", 2, timedelta(seconds=10)))] * 5)
-        taken = await store.jobs.take(wanted(), ANNE, at=NOON)
-        assert len(taken.attempts) == 2
-        assert taken.try_at == after(5)
-        taken = await store.jobs.take(wanted(), ANNE, at=after(4))
-        assert (taken.attempts, taken.try_at) == ((), after(5))
-        taken = await store.jobs.take(wanted(), ANNE, at=after(5))
-        assert (len(taken.attempts), taken.try_at) == (1, after(10))
-        assert len(await take(store, at=after(10))) == 1
-        assert len(await take(store, at=after(15))) == 1
-
-    async def test_an_idle_rate_allows_a_whole_burst_again_and_no_more(self, store: Store) -> None:
-        await insert(store, *[JobSpec("send", rate=Rate("bell", 2, timedelta(seconds=10)))] * 9)
-        assert len(await take(store, at=NOON)) == 2
-        assert len(await take(store, at=after(3600))) == 2
-        assert len(await take(store, at=after(3600))) == 0
-
-    async def test_a_rate_counts_over_all_tasks_and_queues(self, store: Store) -> None:
-        rate = Rate("bell", 1, timedelta(seconds=10))
-        await insert(store, JobSpec("a", queue="x", rate=rate), JobSpec("b", queue="y", rate=rate))
-        assert len(await take(store, wanted(queues=("x",), tasks=("a",)))) == 1
-        taken = await store.jobs.take(wanted(queues=("y",), tasks=("b",)), BERT, at=NOON)
-        assert (taken.attempts, taken.try_at) == ((), after(10))
-
-    async def test_ending_early_does_not_give_the_rate_back(self, store: Store) -> None:
-        await insert(store, *[JobSpec("send", rate=Rate("bell", 1, timedelta(seconds=10)))] * 2)
-        await finish(store, (await take_one(store)).hold)
-        assert await take(store, at=after(9)) == ()
-        assert len(await take(store, at=after(10))) == 1
-
-    async def test_a_job_that_waits_for_its_rate_holds_nobody_up(self, store: Store) -> None:
-        bell = JobSpec("send", priority=9, rate=Rate("bell", 1, timedelta(seconds=10)))
-        await insert(store, bell, bell, bell)
-        free = await insert_one(store, spec())
-        taken = await store.jobs.take(wanted(), ANNE, at=NOON)
-        assert [attempt.job_id for attempt in taken.attempts][1:] == [free.id]
-        assert taken.try_at == after(10)
-
-    async def test_a_job_over_its_rate_waits_even_if_it_gives_way(self, store: Store) -> None:
-        bell = JobSpec(
-            "send",
-            limits=(Limit("door", 1, OnConflict.CANCEL),),
-            rate=Rate("bell", 1, timedelta(seconds=10)),
-        )
-        await insert(store, bell, bell)
-        taken = await store.jobs.take(wanted(), ANNE, at=NOON)
-        assert (len(taken.attempts), taken.cancelled) == (1, ())
-        await finish(store, taken.attempts[0].hold, after(5))
-        assert len(await take(store, at=after(10))) == 1
-
-    async def test_a_job_held_up_by_its_limit_does_not_spend_its_rate(self, store: Store) -> None:
-        rate = Rate("bell", 1, timedelta(seconds=10))
-        await insert(store, JobSpec("send", limits=(Limit("door", 1),)))
-        await take(store)
-        await insert(store, JobSpec("send", limits=(Limit("door", 1),), rate=rate))
-        assert await take(store) == ()
-        free = await insert_one(store, JobSpec("send", rate=rate))
-        assert [attempt.job_id for attempt in await take(store)] == [free.id]
-
-    async def test_nothing_held_up_by_a_rate_means_no_time_to_try_again(self, store: Store) -> None:
-        await insert(store, JobSpec("send", rate=Rate("bell", 1, timedelta(seconds=10))))
-        taken = await store.jobs.take(wanted(), ANNE, at=NOON)
-        assert (len(taken.attempts), taken.try_at) == (1, None)

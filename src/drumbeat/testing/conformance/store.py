@@ -21,11 +21,12 @@ from drumbeat.testing.conformance.ledger import (
     RecordedConformance,
     TickPagesConformance,
 )
-from drumbeat.testing.conformance.limiting import LimitConformance, RateConformance
+from drumbeat.testing.conformance.limiting import LimitConformance
 from drumbeat.testing.conformance.nodes import LostConformance, NodeConformance
 from drumbeat.testing.conformance.queues import PauseConformance, QueueListConformance
 from drumbeat.testing.conformance.races import RaceConformance
 from drumbeat.testing.conformance.racing import RacedConformance
+from drumbeat.testing.conformance.rates import RateConformance
 from drumbeat.testing.conformance.reading import CountsConformance, JobListConformance
 from drumbeat.testing.conformance.retention import RetentionConformance
 from drumbeat.testing.conformance.schedules import (

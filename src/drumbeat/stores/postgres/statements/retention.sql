@@ -1,5 +1,9 @@
+-- name: forget_starts
+-- Starts that concern no rate any more.
+DELETE FROM {schema}.rate_starts WHERE outdated_at <= coalesce($1::timestamptz, clock_timestamp());
+
 -- name: forget_paces
--- Rates that have not been used for a while: what is known of them says nothing now.
+-- The same, as older versions of Drumbeat kept it.
 DELETE FROM {schema}.paces WHERE pace <= coalesce($1::timestamptz, clock_timestamp());
 
 -- name: release_keys

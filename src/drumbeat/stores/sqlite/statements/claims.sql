@@ -111,18 +111,26 @@ ON CONFLICT (key) DO UPDATE SET running = excluded.running;
 -- Keys under which nothing runs any more.
 DELETE FROM holdings WHERE key IN (VALUES (?));
 
+-- name: starts
+-- The recent starts under a rate's key.
+SELECT starts FROM rate_starts WHERE key = ?;
+
 -- name: pace
--- How far a rate has been used.
+-- How far an older version of Drumbeat has used a rate.
 SELECT pace FROM paces WHERE key = ?;
 
--- name: keep_pace
--- A job of the rate has started.
-INSERT INTO paces (key, pace) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET pace = excluded.pace;
+-- name: keep_starts
+-- Jobs under the rate's key have started.
+INSERT INTO rate_starts (key, starts, outdated_at) VALUES (?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET starts = excluded.starts, outdated_at = excluded.outdated_at;
 
 -- name: openings_due
--- Rates of some lanes that let a job start again.
+-- Rates of some lanes that let a job start again. No rate waits longer than its period, which is in
+-- the name that its lines are parked under: if one would, the clock has gone back.
 SELECT lane, parked FROM openings
-WHERE lane IN (SELECT value FROM json_each(?)) AND opens_at <= ?;
+WHERE lane IN (SELECT value FROM json_each(:lanes)) AND (
+    opens_at <= :now OR opens_at > :now + json_extract(substr(parked, 6), '$[2]')
+);
 
 -- name: next_opening
 -- When a rate next lets a job of some lanes start.

@@ -1,5 +1,9 @@
+-- name: forget_starts
+-- Starts that concern no rate any more.
+DELETE FROM rate_starts WHERE outdated_at <= ?;
+
 -- name: forget_paces
--- Rates that have not been used for a while: what is known of them says nothing now.
+-- The same, as older versions of Drumbeat kept it.
 DELETE FROM paces WHERE pace <= ?;
 
 -- name: release_keys
