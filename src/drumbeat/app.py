@@ -39,7 +39,7 @@ from drumbeat.model.job import Job, JobSpec
 from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.node import NodeRecord, Role, roles_of
 from drumbeat.ports.coordinator import Configuration, Coordinator
-from drumbeat.ports.elector import Elector
+from drumbeat.ports.elector import NO_ELECTOR, Elector
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
@@ -90,7 +90,7 @@ class Drumbeat(Declarations):
         *,
         coordinator: str | Coordinator | None = None,
         queue: str | Queue | None = None,
-        elector: Elector | None = None,
+        elector: Elector = NO_ELECTOR,
         runtime: Runtime | None = None,
         environment: Mapping[str, str] | None = None,
         **settings: Unpack[Settings],
@@ -115,7 +115,7 @@ class Drumbeat(Declarations):
         self._followers_idle = False
         self._metrics: Metrics | None = None
         self._last_phase = Phase.STARTING
-        if elector is not None:
+        if elector is not NO_ELECTOR:
             self.obey(elector)
         self.id: NodeId = self._new_id()
         """This process's identity in the fleet; new at every start."""

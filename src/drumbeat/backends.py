@@ -13,19 +13,20 @@ from urllib.parse import urlsplit
 
 from drumbeat.config import Config
 from drumbeat.config.backends import NONE, Part, fault_of
-from drumbeat.coordinators.elected import ASK_EVERY, ElectedCoordinator
+from drumbeat.coordinators.elected import ElectedCoordinator
 from drumbeat.coordinators.memory import MemoryCoordinator
 from drumbeat.coordinators.none import EveryoneLeads, NoElection
 from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.coordinator import Coordinator
-from drumbeat.ports.elector import Elector
+from drumbeat.ports.elector import Confirming, Elector
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store, Topic
 from drumbeat.queues.memory import MemoryQueue
 from drumbeat.queues.stored import StoredQueue
+from drumbeat.rules.electors import require_elector
 from drumbeat.stores.memory import MemoryStore
 from drumbeat.stores.memory.fence import epoch_by_token
 
@@ -53,15 +54,15 @@ class Backends:
     """Whether the store is in the memory of this process, where no other instance can see it."""
     fleet: bool = False
     """Whether the coordinator is one that several instances can reach."""
-    asks_every: float | None = None
-    """Seconds between two questions to a user's own elector; None: the coordinator appoints."""
+    confirming: Confirming | None = None
+    """Asks the user's own elector; None: the coordinator appoints."""
     electing: bool = True
     """False: elections are off, so that every instance takes itself for the leader."""
 
     @property
     def in_process(self) -> bool:
         """Whether instances elect a leader that have nothing in common but the election."""
-        return self.electing and self.private and (self.fleet or self.asks_every is not None)
+        return self.electing and self.private and (self.fleet or self.confirming is not None)
 
     @property
     def local_locks(self) -> bool:
@@ -85,6 +86,7 @@ class Backends:
 
     def obeying(self, elector: Elector, clock: Clock) -> Backends:
         """The same backends, with the word of a user's own elector in place of an election."""
+        require_elector(elector)
         if not self.electing:
             return self
         elected = ElectedCoordinator(elector, self.coordinator, self.store.fence, clock)
@@ -93,7 +95,7 @@ class Backends:
             coordinator=elected,
             connect=lambda: Borrowed(elected),
             ours=(*self.ours, elected),
-            asks_every=ASK_EVERY,
+            confirming=elected.leases,
         )
 
     @asynccontextmanager

@@ -13,6 +13,7 @@ from drumbeat.api.peer import is_loopback
 from drumbeat.api.table import OF_WORKERS, TABLE
 from drumbeat.backends import Backends, extra
 from drumbeat.config import Config, Level
+from drumbeat.coordinators.elected import ASK_EVERY
 from drumbeat.engine.attempts import Attempts
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.declaring import Declarer, WaitingChange
@@ -164,6 +165,7 @@ def build_node(
         leadership,
         (*_others(plant, node_id, elector, leadership), *_declarer(plant, changes)),
         plant.followers_idle,
+        plant.backends.in_process,
     )
     return RunningNode(parts, plant.backends.store, runtime, bus)
 
@@ -249,11 +251,11 @@ def _errands(plant: Plant, node_id: NodeId, rooms: Rooms) -> Worker:
 def _elector(plant: Plant, node_id: NodeId) -> Elector:
     timings = _timings(plant.config)
     retry_every = min(plant.config.seconds("retry_interval"), timings.ttl)
-    asks_every = plant.backends.asks_every
-    if asks_every is not None:  # a bare yes or no has to be asked for again and again
-        timings = replace(timings, renew_every=min(timings.renew_every, asks_every))
+    confirming = plant.backends.confirming
+    if confirming is not None:  # a bare yes or no has to be asked for again and again
+        timings = replace(timings, renew_every=min(timings.renew_every, ASK_EVERY))
     candidacy = Candidacy(
-        SCHEDULER, node_id, timings, retry_every, fenced=not plant.backends.in_process
+        SCHEDULER, node_id, timings, retry_every, not plant.backends.in_process, confirming
     )
     return Elector(candidacy, plant.backends.connect, plant.runtime, plant.bus)
 
@@ -322,7 +324,7 @@ def _others(
     def passes() -> bool:
         return leadership.term is None and elector.tries > 0
 
-    return (*upkeep, TurnShadow(passes, passing, runtime, bus))
+    return (*upkeep, TurnShadow(passes, elector.would_lead, passing, runtime, bus))
 
 
 def _declarer(plant: Plant, changes: Sequence[WaitingChange]) -> tuple[Service, ...]:

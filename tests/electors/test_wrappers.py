@@ -29,6 +29,7 @@ PUBLIC = [
     "logged",
     "monitored",
     "step_down_on",
+    "tolerant",
 ]
 
 

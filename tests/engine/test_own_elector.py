@@ -116,18 +116,6 @@ async def test_an_elector_that_fails_at_first_is_no_leader(fleet: Fleet) -> None
         assert app.leadership.outage is None
 
 
-async def test_a_leader_whose_elector_fails_leads_until_its_own_deadline(fleet: Fleet) -> None:
-    word = Word(leads=True)
-    app = fleet.app(elector=word)
-    async with fleet.running(app):
-        await fleet.clock.advance(10)
-        word.error = Unavailable("gone")
-        await fleet.clock.advance(8)
-        assert app.leadership.is_leader
-        await fleet.clock.advance(1)
-        assert not app.leadership.is_leader
-
-
 async def test_a_claim_by_an_epoch_that_was_read_long_ago_is_outranked(fleet: Fleet) -> None:
     word = Word(leads=True)
     app = fleet.app(elector=word)

@@ -2,8 +2,11 @@
 
 `is_leader()` is a bare yes or no, without a term, an owner or a number. This turns it into leases:
 a term begins when the answer is yes, is renewed for as long as it stays yes, and is over at the
-first no. A question without an answer is neither: the term then lasts until the leader's own
-deadline, as with any coordinator that is silent.
+first no. An error is a no. Whoever wants to go on while the elector fails wraps it in
+`electors.tolerant`.
+
+**It is asked again right before ticks are fired**, by `confirm`: a poll alone would let a leader
+that lost just before a tick still fire it.
 
 **The token is the store's own epoch and one.** It is read from the fence when the term begins, so
 that claiming it there is a compare-and-set: of two who read the same epoch only one can claim, and
@@ -21,6 +24,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from datetime import timedelta
+from threading import Lock
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from drumbeat.model.ids import NodeId
@@ -29,12 +33,14 @@ from drumbeat.ports.clock import Clock
 from drumbeat.ports.coordinator import Coordinator, Leases
 from drumbeat.ports.elector import Elector
 from drumbeat.ports.store import Fence
+from drumbeat.rules.electors import require_answer
 
 T = TypeVar("T")
 
 DOMAIN = "elector"
 ASK_EVERY = 0.5
-"""Seconds between two questions: a leader must hear of its end within one."""
+"""Seconds between two questions while nothing is due: a leader must hear of its end within one."""
+SAID_NO = "the elector said no"
 
 
 @runtime_checkable
@@ -80,6 +86,8 @@ class ElectedLeases:
         self._others = others
         self._clock = clock
         self._term: Lease | None = None
+        self._ended: tuple[Lease | None, str] = (None, "")
+        self._ending = Lock()  # the app's loop and the elector's thread both end terms
         self.home = Home()
 
     async def acquire(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
@@ -95,16 +103,38 @@ class ElectedLeases:
         """The same term, for as long as the elector says so."""
         if lease.domain != DOMAIN:
             return await self._others.renew(lease)
-        if lease == self._term and await self.home.ask(self._is_leader):
-            return lease
-        self._end(lease)
-        return None
+        return lease if await self.confirm(lease) else None
+
+    async def leads(self) -> bool:
+        """Whether the elector says now that this instance leads. An error counts as a no."""
+        try:
+            return await self.home.ask(self._is_leader)
+        except Exception:  # noqa: BLE001 - the next try for a term reports it
+            return False
+
+    async def confirm(self, lease: Lease) -> bool:
+        """Whether the elector still says so during this term. A no or an error ends the term."""
+        if lease != self._term:
+            return False
+        try:
+            leads = await self.home.ask(self._is_leader)
+        except Exception as error:  # noqa: BLE001 - whatever a user's elector raises is a no
+            self._end(lease, f"the elector failed: {error!r}")
+            return False
+        if not leads:
+            self._end(lease, SAID_NO)
+        return leads
+
+    def refusal(self, lease: Lease) -> str:
+        """Why this term was ended, for the log."""
+        ended, reason = self._ended
+        return reason if ended == lease else SAID_NO
 
     async def release(self, lease: Lease) -> bool:
         """End the term; an elector that can is told to let others lead."""
         if lease.domain != DOMAIN:
             return await self._others.release(lease)
-        ended = self._end(lease)
+        ended = self._end(lease, "released")
         if ended:
             await self.home.ask(self._step_down)
         return ended
@@ -133,22 +163,23 @@ class ElectedLeases:
             await self._clock.sleep(ASK_EVERY)
 
     async def _appoint(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
-        if not await self._elector.is_leader():
+        if not await self._is_leader():
             return None
         row = await self._fence.read(name)
         return Lease(name, candidate, DOMAIN, (row.epoch if row else 0) + 1, ttl)
 
     async def _is_leader(self) -> bool:
-        return await self._elector.is_leader()
+        return require_answer(await self._elector.is_leader(), self._elector)
 
     async def _step_down(self) -> None:
         if isinstance(self._elector, SteppingDown):
             self._elector.step_down("the app stopped leading")
 
-    def _end(self, lease: Lease) -> bool:
-        ours = lease == self._term
-        if ours:
-            self._term = None
+    def _end(self, lease: Lease, reason: str) -> bool:
+        with self._ending:
+            ours = lease == self._term
+            if ours:
+                self._term, self._ended = None, (lease, reason)
         return ours
 
 

@@ -21,6 +21,7 @@ from drumbeat.electors.leader_aware import LeaderAwareScheduler
 from drumbeat.electors.logged import logged
 from drumbeat.electors.monitored import ElectorMetrics, monitored
 from drumbeat.electors.stepping_down import step_down_on
+from drumbeat.electors.tolerant import tolerant
 from drumbeat.electors.wrapped import WrappedElector
 from drumbeat.ports.elector import Elector
 
@@ -37,4 +38,5 @@ __all__ = [
     "logged",
     "monitored",
     "step_down_on",
+    "tolerant",
 ]

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Protocol, runtime_checkable
 
 from drumbeat.ports.elector import Elector
+from drumbeat.rules.electors import require_elector
 
 
 @runtime_checkable
@@ -32,6 +33,7 @@ class WrappedElector(ABC):
     """
 
     def __init__(self, elector: Elector) -> None:
+        require_elector(elector)
         self._elector = elector
 
     @abstractmethod

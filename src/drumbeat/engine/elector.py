@@ -19,7 +19,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -33,6 +33,7 @@ from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import Lease
 from drumbeat.model.outage import Outage
 from drumbeat.ports.coordinator import Coordinator, Leases
+from drumbeat.ports.elector import Confirming
 from drumbeat.ports.runtime import Isolated, Runtime
 from drumbeat.rules import leading
 from drumbeat.rules.leading import Deposed, Following, Leading, LeaseTimings
@@ -43,6 +44,10 @@ STOPPING = "stopping"
 RESIGNED = "resigned"
 WITHDRAWN = "withdrawn"
 BLOCKED = "the event loop of this node is blocked"
+SILENT = "the elector did not answer in time"
+SHORT_REST = 0.1
+"""Seconds of rest after a user's elector ended a term: it chooses who is next, not who asks first.
+"""
 OWN_WILL = frozenset({STOPPING, RESIGNED, WITHDRAWN})
 """The reasons of a leader that could have gone on."""
 
@@ -60,6 +65,8 @@ class Candidacy:
     """Whether a store refuses what an earlier leader still writes. Then a node whose event loop is
     blocked for longer than a TTL gives its term up; else whatever blocks it may rely on the term.
     """
+    confirming: Confirming | None = None
+    """Asks the user's own elector right before ticks are fired; None: a lease is enough."""
 
 
 class Elector:
@@ -78,11 +85,13 @@ class Elector:
         self._bus = bus
         self._clock = runtime.clock
         self._wake = Signal(self._clock)
-        self._reach = Reach(candidacy.election, self._clock)
+        asked = "coordinator" if candidacy.confirming is None else "elector"
+        self._reach = Reach(candidacy.election, self._clock, asked)
         self._home = Home(self._clock)
         self._isolated: Isolated | None = None
         self._state: Following | Leading = Following(self._clock.elapsed())
         self._unwanted = (0, "")
+        self._refused = (0, "")
         self._withdrawn = False
         self._stopping = False
         self._stopped_because = STOPPING
@@ -111,6 +120,43 @@ class Elector:
             and leading.may_act(state, self._clock.elapsed())
         )
 
+    async def confirm(self, lease: Lease) -> bool:
+        """Whether this very term may act, also by the word of a user's elector. On the home loop.
+
+        Ask it right before ticks are fired. A no, an error or no answer in time ends the term.
+        """
+        state, confirming = self._state, self.candidacy.confirming
+        if confirming is None or not isinstance(state, Leading) or not self.may_act(lease):
+            return self.may_act(lease)
+        patience = leading.patience(state, self._clock.elapsed(), self.candidacy.timings)
+        try:
+            async with within(self._clock, patience):
+                if await confirming.confirm(lease):
+                    return self.may_act(lease)
+            reason = confirming.refusal(lease)
+        except TimeoutError:
+            reason = SILENT
+        self._refused = (lease.token, reason)
+        self._hasten()
+        return False
+
+    async def would_lead(self) -> bool:
+        """Whether a user's elector says yes now, although no term has begun. On the home loop.
+
+        If so, a term is asked for at once.
+        """
+        confirming = self.candidacy.confirming
+        if confirming is None:
+            return False
+        try:
+            async with within(self._clock, self.candidacy.timings.request_timeout):
+                leads = await confirming.leads()
+        except TimeoutError:
+            return False
+        if leads:
+            self._hasten()
+        return leads
+
     def lost_because(self, lease: Lease) -> str:
         """Why this term ended, as far as it is known."""
         token, reason = self._lost
@@ -125,8 +171,7 @@ class Elector:
     def resign(self, lease: Lease, reason: str) -> None:
         """Give this term up, and let others go first in the next."""
         self._unwanted = (lease.token, reason)
-        if self._isolated is not None:
-            self._isolated.call_inside(self._wake.set)
+        self._hasten()
 
     def withdraw(self) -> None:
         """Give up any term, and stand in no further election."""
@@ -149,6 +194,10 @@ class Elector:
             self._isolated.cancel()
             await self._isolated.ended()
         self._isolated = None
+
+    def _hasten(self) -> None:
+        if self._isolated is not None:
+            self._isolated.call_inside(self._wake.set)
 
     async def _run(self, isolated: Isolated) -> None:
         coordinator = self._connect()
@@ -214,6 +263,8 @@ class Elector:
         if unwanted == state.lease.token:
             await self._step_down(state, leases, isolated, reason)
             await self._rest(self.candidacy.retry_every + self._pause())
+        elif self._refused[0] == state.lease.token:
+            await self._depose(Deposed(self._refused[1], release=True), leases, isolated)
         elif not self._stopping and self._clock.elapsed() >= state.renew_at:
             await self._renew(state, leases, isolated)
 
@@ -233,7 +284,7 @@ class Elector:
         else:
             self._reach.answered()
             after = (
-                leading.refused(state)
+                self._refusal(state)
                 if lease is None
                 else leading.renewed(state, lease, sent_at, timings)
             )
@@ -242,14 +293,18 @@ class Elector:
         else:
             self._state = after
 
+    def _refusal(self, state: Leading) -> Deposed:
+        refused, confirming = leading.refused(state), self.candidacy.confirming
+        if confirming is None:
+            return refused
+        return replace(refused, reason=confirming.refusal(state.lease))
+
     async def _depose(self, deposed: Deposed, leases: Leases, isolated: Isolated) -> None:
         if deposed.release and isinstance(self._state, Leading):
             await self._step_down(self._state, leases, isolated, deposed.reason)
         else:
             self._leave(deposed.reason, isolated)
-        await self._rest(
-            leading.pause_before_campaign(self.candidacy.timings, self._runtime.random.random())
-        )
+        await self._rest(self._pause_before_campaign())
 
     async def _step_down(
         self, state: Leading, leases: Leases, isolated: Isolated, reason: str
@@ -303,6 +358,11 @@ class Elector:
 
     def _emit(self, event: Event, isolated: Isolated) -> None:
         isolated.call_home(lambda: self._bus.emit(event))
+
+    def _pause_before_campaign(self) -> float:
+        if self.candidacy.confirming is not None:
+            return SHORT_REST
+        return leading.pause_before_campaign(self.candidacy.timings, self._runtime.random.random())
 
     def _pause(self) -> float:
         return self.candidacy.retry_every * (0.5 + self._runtime.random.random() / 2)

@@ -35,6 +35,10 @@ class Term:
         """Whether the term is still to be trusted: ask right before every leader's write."""
         return self.elector.may_act(self.lease)
 
+    async def confirm(self) -> bool:
+        """The same, also by the word of a user's own elector: ask right before ticks are fired."""
+        return await self.elector.confirm(self.lease)
+
     @property
     def patience(self) -> float:
         """Seconds after which a leader that cannot reach the store lets others try."""

@@ -38,6 +38,7 @@ from drumbeat.model.node import Role
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
 
+LOST = "leadership was lost"
 LAST_WORDS = 5.0
 """Seconds for interrupted handlers to end, and for the store to hear of it."""
 
@@ -58,6 +59,8 @@ class Parts:
     """Services that run whether the node leads or not."""
     followers_idle: bool = False
     """Whether the node takes jobs only while it leads."""
+    in_process: bool = False
+    """Whether no store is shared, so that the jobs of ticks run here because this node led."""
 
 
 class RunningNode:
@@ -164,10 +167,12 @@ class RunningNode:
         )
         self._unsubscribe += (
             self._bus.on(LeadershipGained, lambda _: worker.wake()),
-            self._bus.on(
-                LeadershipLost, lambda _: worker.interrupt_leader_jobs("leadership was lost")
-            ),
+            self._bus.on(LeadershipLost, lambda _: worker.interrupt_leader_jobs(LOST)),
         )
+        if parts.in_process:
+            self._unsubscribe.append(
+                self._bus.on(LeadershipLost, lambda _: worker.warn_tick_jobs(LOST))
+            )
         if parts.followers_idle:
             in_touch = worker.in_touch
             worker.in_touch = lambda: leadership.term is not None and in_touch()
@@ -175,10 +180,9 @@ class RunningNode:
 
     def _idle(self) -> None:
         """Give back all that was taken while this node led."""
-        reason = "leadership was lost"
-        self._parts.rooms.give_back_waiting(reason)
+        self._parts.rooms.give_back_waiting(LOST)
         for run in tuple(self._parts.rooms.runs.values()):
-            run.interrupt(GivenBack(reason), CANCEL_GRACE)
+            run.interrupt(GivenBack(LOST), CANCEL_GRACE)
 
     async def _serve(self) -> None:
         parts = self._parts

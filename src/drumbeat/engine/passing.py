@@ -30,6 +30,10 @@ class Passing:
         """The instant, or as far ahead of our own clock as it may be: a clock can be wrong."""
         return min(through, self._clock.now() + WIDEST_SKEW)
 
+    async def is_due(self, through: datetime) -> bool:
+        """Whether there is a tick up to the instant."""
+        return bool((await self._schedules.due(1, through)).schedules)
+
     async def over(self, through: datetime) -> datetime | None:
         """Pass every tick up to the instant; return when the next one is due, if one is known."""
         limit = BATCH

@@ -12,9 +12,10 @@ from drumbeat.ports.clock import Clock
 class Reach:
     """Counts failures in a row, from one thread; any other may look at the outage."""
 
-    def __init__(self, election: str, clock: Clock) -> None:
+    def __init__(self, election: str, clock: Clock, asked: str = "coordinator") -> None:
         self._election = election
         self._clock = clock
+        self._asked = asked
         self.outage: Outage | None = None
         """What fails now; None: the last question was answered."""
         self.tell: Callable[[Event], None] = lambda _: None
@@ -23,10 +24,12 @@ class Reach:
         """A question was not answered."""
         outage = self.outage
         self.outage = outage.then(error) if outage else Outage(error, self._clock.now(), 1)
-        self.tell(CoordinatorFailed(self._election, error, self.outage.since, self.outage.failures))
+        since, failures = self.outage.since, self.outage.failures
+        self.tell(CoordinatorFailed(self._election, error, since, failures, self._asked))
 
     def answered(self) -> None:
         """A question was answered."""
         outage, self.outage = self.outage, None
         if outage is not None:
-            self.tell(CoordinatorAnswered(self._election, outage.since, outage.failures))
+            since, failures = outage.since, outage.failures
+            self.tell(CoordinatorAnswered(self._election, since, failures, self._asked))

@@ -2,13 +2,13 @@
 
 Two kinds, by what the instances have in common. With a coordinator it is the mark: a follower
 passes a tick when, and only when, some leader has taken it, so that a tick that nobody took is
-still there for the next leader. With nothing but a user's own elector there is only its answer: a
-tick that comes while it says no is passed at once.
+still there for the next leader. With nothing but a user's own elector there is only its answer: it
+is asked when a tick comes, and the tick is passed if it says no.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.marks import Marks
@@ -25,6 +25,8 @@ from drumbeat.ports.store import Topic
 LOOK_AGAIN = 5.0
 """Seconds after which a watch that ended by itself is begun anew."""
 LONGEST_WAIT = 1.0
+SOON = 0.25
+"""Seconds after which to look whether a term began that was asked for."""
 
 
 class MarkShadow(Service):
@@ -75,17 +77,25 @@ class TurnShadow(Service):
     topics = (Topic.TIMES,)
 
     def __init__(
-        self, passes: Callable[[], bool], passing: Passing, runtime: Runtime, bus: Bus
+        self,
+        passes: Callable[[], bool],
+        would_lead: Callable[[], Awaitable[bool]],
+        passing: Passing,
+        runtime: Runtime,
+        bus: Bus,
     ) -> None:
         super().__init__(runtime, bus)
         self._passes = passes
+        self._would_lead = would_lead
         self._passing = passing
 
     async def once(self) -> float | None:
-        """Pass what is due, if another instance leads."""
+        """Pass what is due, if the elector says right now that another instance leads."""
         if not self._passes():
             return LONGEST_WAIT
         now = self._runtime.clock.now()
+        if await self._passing.is_due(now) and await self._would_lead():
+            return SOON  # a term begins, whose ticker fires what is due
         next_at = await self._passing.over(now)
         wait = LONGEST_WAIT if next_at is None else (next_at - now).total_seconds()
         return min(LONGEST_WAIT, max(0.001, wait))

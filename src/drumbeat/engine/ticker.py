@@ -125,7 +125,7 @@ class Ticker(Service):
                     committed += written
                 if not plans:
                     continue
-                if not self._term.may_act():
+                if not await self._term.confirm():
                     return None
                 if first + PORTION >= len(schedules):  # nothing is left to plan meanwhile
                     written = await self._commit(plans)

@@ -145,6 +145,15 @@ class Worker(Service):
             if run.attempt.spec.queue == LEADER_QUEUE:
                 run.interrupt(GivenBack(reason), grace=CANCEL_GRACE)
 
+    def warn_tick_jobs(self, reason: str) -> None:
+        """Tell the handlers of ticks that they should end, and leave it to them.
+
+        In the in-process mode nobody else has the job: to give it back would run it here again.
+        """
+        for run in tuple(self._rooms.runs.values()):
+            if run.attempt.spec.tick_at is not None:
+                run.warn(reason)
+
     async def flush(self) -> None:
         """Tell the store of every ending that it does not know yet, and keep no claim."""
         while self._attempts.settled:

@@ -187,6 +187,8 @@ class CoordinatorFailed(Event):
     """When the first of the failures in a row was."""
     failures: int = 1
     """How many there were in a row."""
+    asked: str = "coordinator"
+    """Who was asked: the coordinator, or the elector of the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +199,8 @@ class CoordinatorAnswered(Event):
     since: datetime
     """When it had stopped to."""
     failures: int
+    asked: str = "coordinator"
+    """Who was asked: the coordinator, or the elector of the user."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ class _Lines:
             CoordinatorFailed: self._coordinator_failed,
             CoordinatorAnswered: lambda e: self._write(
                 logging.INFO,
-                "The coordinator answers again",
+                f"The {e.asked} answers again",
                 election=e.election,
                 since=e.since.isoformat(),
                 failures=e.failures,
@@ -250,7 +250,9 @@ class _Lines:
     def _coordinator_failed(self, event: CoordinatorFailed) -> None:
         self._write(
             _level_of_failure(event.failures),
-            "The coordinator does not answer",
+            "The elector failed, so this instance does not lead"
+            if event.asked == "elector"
+            else "The coordinator does not answer",
             election=event.election,
             since=event.since and event.since.isoformat(),
             failures=event.failures,

@@ -1,0 +1,66 @@
+"""Tolerant: a leader stays one while its elector fails for a short time."""
+
+from __future__ import annotations
+
+from drumbeat.electors.wrapped import WrappedElector
+from drumbeat.engine.patience import within
+from drumbeat.engine.runtime import SystemClock
+from drumbeat.model.duration import parse_duration
+from drumbeat.model.errors import InvalidOption
+from drumbeat.ports.clock import Clock
+from drumbeat.ports.elector import Elector
+from drumbeat.rules.electors import require_answer
+
+
+def tolerant(
+    elector: Elector,
+    grace: float | str = 10.0,
+    *,
+    answer_within: float | str = 1.0,
+    clock: Clock | None = None,
+) -> WrappedElector:
+    """Keep the last yes for so long while the elector fails or does not answer in time.
+
+    Without it an error means "not the leader". The grace counts from when the last yes was asked
+    for. Another instance may lead meanwhile, so keep it shorter than the elector's own lease.
+    """
+    seconds, patience = (parse_duration(each).total_seconds() for each in (grace, answer_within))
+    for name, length, given in (
+        ("grace", seconds, grace),
+        ("answer_within", patience, answer_within),
+    ):
+        if length <= 0:
+            raise InvalidOption(f"{name} must be longer than zero, not {given!r}")
+    return _Tolerant(elector, seconds, patience, clock or SystemClock())
+
+
+class _Tolerant(WrappedElector):
+    def __init__(self, elector: Elector, grace: float, patience: float, clock: Clock) -> None:
+        super().__init__(elector)
+        self._grace = grace
+        self._patience = patience
+        self._clock = clock
+        self._trusted_until = float("-inf")
+
+    async def is_leader(self) -> bool:
+        """The elector's answer; while it fails, yes if the last yes is not too old."""
+        asked_at = self._clock.elapsed()
+        try:
+            async with within(self._clock, self._patience):
+                leads = require_answer(await self._elector.is_leader(), self._elector)
+        except Exception:
+            if self._clock.elapsed() < self._trusted_until:
+                return True
+            raise
+        self._trusted_until = asked_at + self._grace if leads else float("-inf")
+        return leads
+
+    async def resign(self, reason: str = "resigned") -> None:
+        """Resign, and forget the last yes."""
+        self._trusted_until = float("-inf")
+        await super().resign(reason)
+
+    def step_down(self, reason: str) -> None:
+        """Step down, and forget the last yes."""
+        self._trusted_until = float("-inf")
+        super().step_down(reason)
