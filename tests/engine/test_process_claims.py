@@ -140,7 +140,7 @@ async def test_a_time_out_does_not_count_the_import_of_the_handler(
     """Else it would kill the child, and the next would have to import it all again."""
     module = tmp_path / "slow_to_import.py"
     module.write_text(SLOW_TO_IMPORT, encoding="utf-8")
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     monkeypatch.setenv("SLOW_TO_IMPORT", str(tmp_path))
     (tmp_path / "go").touch()
     slow_to_import = importlib.import_module("slow_to_import")

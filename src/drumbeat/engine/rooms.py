@@ -47,19 +47,19 @@ class Room(ABC):
         """Whether the store should be asked for more."""
 
     @property
-    @abstractmethod
     def has_plenty(self) -> bool:
         """Whether it holds enough for a while."""
+        return False
 
     @property
-    @abstractmethod
     def ahead(self) -> int:
         """How many attempts it may hold although no slot is free for them."""
+        return 0
 
     @property
-    @abstractmethod
     def lasts(self) -> bool:
         """Whether it holds attempts that its slots will start by themselves, one after another."""
+        return False
 
     @abstractmethod
     def ask(self) -> Ask:
@@ -112,10 +112,6 @@ class SlotRoom(Room):
 
 class ProcessRoom(Room):
     """Handlers that need a process: nothing is claimed without a free one."""
-
-    has_plenty = False
-    ahead = 0
-    lasts = False
 
     def __init__(self, slots: ProcessSlots, registry: Registry) -> None:
         super().__init__(PROCESSES, slots, registry)
