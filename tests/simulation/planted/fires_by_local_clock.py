@@ -13,7 +13,7 @@ from drumbeat.model.plan import Plan
 from drumbeat.model.schedule import DueSchedule
 
 CAUGHT_BY = {"S9"}
-FOUND_AT = 10
+FOUND_AT = 6
 
 plan = Ticker._plan
 

@@ -10,7 +10,7 @@ from drumbeat.engine.worker import Worker
 from drumbeat.model.job import Hold
 
 CAUGHT_BY = {"S13", "L4"}
-FOUND_AT = 0
+FOUND_AT = 3
 
 
 async def give_back_but(self: Worker, known: frozenset[Hold]) -> None:

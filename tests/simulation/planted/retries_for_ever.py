@@ -10,7 +10,7 @@ from drumbeat.model.job import Attempt
 from drumbeat.rules import retrying
 
 CAUGHT_BY = {"S15"}
-FOUND_AT = 8
+FOUND_AT = 6
 
 
 def has_attempts_left(attempt: Attempt) -> bool:

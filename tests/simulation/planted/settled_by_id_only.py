@@ -11,7 +11,7 @@ from drumbeat.stores.memory.record import JobRecord
 from drumbeat.stores.memory.table import JobTable
 
 CAUGHT_BY = {"S12"}
-FOUND_AT = 3
+FOUND_AT = 32
 
 
 def holder(self: JobTable, hold: Hold) -> JobRecord | None:

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from drumbeat.engine.keeper import Keeper
 
 CAUGHT_BY = {"S14"}
-FOUND_AT = 235
+FOUND_AT = 10
 
 
 def give_up_never(self: Keeper) -> None:

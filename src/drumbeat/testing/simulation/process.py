@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, Unpack
 
 from drumbeat.app import Drumbeat
+from drumbeat.config import Settings
 from drumbeat.engine.context import Context
 from drumbeat.engine.elector import Elector
 from drumbeat.engine.lock import Lock
@@ -58,6 +59,8 @@ class Surroundings:
     coordinator_server: Server
     apart: bool = False
     """Whether each process has a store of its own (the in-process mode)."""
+    threads: int | None = None
+    """How many synchronous handlers run at once, if they have slots of their own."""
 
 
 class Process:
@@ -80,13 +83,7 @@ class Process:
             coordinator=coordinator,
             runtime=self.runtime,
             environment={},
-            instance_id=machine.name,
-            lease_ttl=LEASE_TTL,
-            retry_interval=1.0,
-            heartbeat_every=HEARTBEAT,
-            node_lifetime=LIFETIME,
-            concurrency=3,
-            processes=1,
+            **_settings(machine.name, around.threads),
         )
         self.seen: object = None
         """The state of its elector when it was last looked at."""
@@ -121,6 +118,21 @@ class Process:
         for lane in self.lanes:
             self._loop.kill(lane)
         self._store.forget()
+
+
+def _settings(name: str, threads: int | None) -> Settings:
+    settings = Settings(
+        instance_id=name,
+        lease_ttl=LEASE_TTL,
+        retry_interval=1.0,
+        heartbeat_every=HEARTBEAT,
+        node_lifetime=LIFETIME,
+        concurrency=3,
+        processes=1,
+    )
+    if threads is not None:
+        settings["threads"] = threads
+    return settings
 
 
 def declare(app: Drumbeat, handle: Handle, release: int = 0) -> None:

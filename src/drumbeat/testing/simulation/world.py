@@ -63,6 +63,9 @@ REDEPLOYS = 0.35
 APART = 0.1
 """The share of the worlds in which each node has a store of its own: the in-process mode."""
 
+ROOMS = 0.3
+"""The share of the worlds in which synchronous handlers have slots of their own."""
+
 
 def is_apart(seed: int) -> bool:
     """Whether each node of this world has a store of its own."""
@@ -105,7 +108,14 @@ class World:
         self.monitor = Monitor(self.history, lambda ids: driven(self.store.jobs.get(ids)))
         self.network.on_applied = self._applied
         self._around = Surroundings(
-            self.loop, self.network, self.store, self.coordinator, store, coordinator, apart
+            self.loop,
+            self.network,
+            self.store,
+            self.coordinator,
+            store,
+            coordinator,
+            apart,
+            threads=1 if chance(seed, "rooms").random() < ROOMS else None,
         )
         self.machines = [
             Machine(f"n{number}", self._clock(start))
