@@ -10,21 +10,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from drumbeat.ports.store import Store
 from drumbeat.stores.memory import MemoryStore
 from drumbeat.stores.postgres import PostgresStore
 from servers import Postgres
 
 from .depth import PATIENCE, examples
 from .hand_clock import HandClock
+from .job_steps import Driver, stay, steps
 from .postgres_namespace import namespace_in
 from .postgres_wholeness import check_whole, empty
-from .test_sqlite_against_memory import Driver, steps
 
 pytestmark = pytest.mark.timeout(PATIENCE)
 
 
 async def compare(store: PostgresStore, steps: Sequence[object]) -> None:
-    ours, theirs = Driver(store), Driver(MemoryStore(HandClock()))
+    async def reopen(_store: Store) -> Store:
+        await store.close()
+        await store.open()
+        return store
+
+    ours, theirs = Driver(store, reopen), Driver(MemoryStore(HandClock()), stay)
     for step in steps:
         assert await ours.do(step) == await theirs.do(step), step
     seen, expected = await ours.look(), await theirs.look()
