@@ -30,3 +30,28 @@ def test_stored_json_is_shown_through_one_function() -> None:
     """`wire.values.raw` shows deep documents as text; elsewhere they would break every reader."""
     raw = {where.partition(":")[0] for where in calls("Raw")} - {"coordinators/etcd/messages.py"}
     assert raw == {"client/configuration.py", "wire/values.py"}
+
+
+def test_lists_of_jobs_and_schedules_are_bounded_by_bytes() -> None:
+    """A page of 1,000 jobs can have 500 MB: routes read it through `bounded_page`."""
+    unbounded: list[str] = []
+    for path in sorted((PACKAGE / "api" / "routes").glob("*.py")):
+        tree = ast.parse(path.read_text())
+        bounded = {
+            id(inner)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "bounded_page"
+            for inner in ast.walk(node)
+        }
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Attribute(value=owner, attr="list")) if (
+                    ast.unparse(owner).rpartition(".")[2] in ("jobs", "schedules")
+                    and id(node) not in bounded
+                ):
+                    unbounded.append(f"{path.name}:{node.lineno}")
+                case _:
+                    pass
+    assert unbounded == []

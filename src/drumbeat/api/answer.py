@@ -18,6 +18,9 @@ encode = msgspec.json.Encoder().encode
 """Any value of the wire as JSON."""
 
 
+def _nothing() -> None: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A whole answer."""
@@ -41,6 +44,8 @@ class Stream:
     """Set when it is to end at once, whatever the client has read of it."""
     allowed: Callable[[], Awaitable[bool]] | None = None
     """Whether whoever reads it still may; None: nobody is asked again."""
+    closed: Callable[[], None] = _nothing
+    """To be called once when nobody reads it any more, also if nobody ever did."""
 
 
 @dataclass(frozen=True, slots=True)

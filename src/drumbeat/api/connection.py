@@ -8,6 +8,7 @@ server, so that a request costs no timer.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -42,6 +43,10 @@ class Bounds:
     idle_seconds: int = 60
     """Between two requests of a connection."""
     connections: int = 4_000
+    write_seconds: int = 30
+    """For which a client may take in nothing of an answer."""
+    unsent_bytes: int = 256 * 1024 * 1024
+    """Of all answers together that clients have not taken in yet."""
 
 
 class BoundedProtocol(HttpToolsProtocol):
@@ -61,6 +66,14 @@ class BoundedProtocol(HttpToolsProtocol):
         """Seconds that are left for what is awaited of the client; None: nothing is."""
         self._reads_headers = True
         self._header_bytes = 0
+        self._unsent = 0
+        self._stalled = 0
+        """Seconds for which the client has taken in nothing."""
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that the client has not taken in yet."""
+        return 0 if self.transport.is_closing() else self.transport.get_write_buffer_size()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, unless there are too many."""
@@ -105,7 +118,16 @@ class BoundedProtocol(HttpToolsProtocol):
                 self._end(LARGE)
 
     def second_passed(self) -> None:
-        """Cut off a client whose request does not come. One between two requests is left alone."""
+        """Cut off a client whose request does not come, or that does not read its answer.
+
+        One between two requests is left alone.
+        """
+        unsent, before = self.unsent, self._unsent
+        self._unsent = unsent
+        self._stalled = self._stalled + 1 if unsent and unsent >= before > 0 else 0
+        if self._stalled >= self.bounds.write_seconds:
+            self.transport.abort()
+            return
         if self.rounds is None or self.timeout_keep_alive_task is not None:
             return
         self.rounds -= 1
@@ -139,6 +161,17 @@ def write_whole(cycle: RequestResponseCycle, head: bytes, body: bytes) -> bool:
         cycle.transport.close()
     cycle.on_response()
     return True
+
+
+def cut_off_largest(connections: Iterable[BoundedProtocol], most: int) -> None:
+    """Cut off the clients with most unsent bytes until all together are within the bound."""
+    unsent = sorted(((each.unsent, id(each), each) for each in connections), reverse=True)
+    total = sum(size for size, *_ in unsent)
+    for size, _, connection in unsent:
+        if total <= most:
+            return
+        connection.transport.abort()
+        total -= size
 
 
 def bounded(bounds: Bounds) -> type[BoundedProtocol]:

@@ -24,9 +24,13 @@ from drumbeat.wire.event import EventKind
 MEDIA_TYPE = "text/event-stream"
 KEPT = 10_000
 """Events that somebody who comes back can go on from."""
+KEPT_BYTES = 16 * 1024 * 1024
+"""Bytes of these events; the oldest are dropped first."""
 MOST_STREAMS = 100
 MOST_WAITING = 1_000
 """Events that may wait for one reader; a slower one is cut off, and may come back."""
+MOST_WAITING_BYTES = 1024 * 1024
+"""Bytes of these events."""
 HEARTBEAT = 15.0
 """Seconds of silence after which a stream shows that it lives."""
 LINGER = 60.0
@@ -51,6 +55,7 @@ class Reader:
         self._kinds = frozenset(kinds)
         self._signal = Signal(runtime.clock)
         self._waiting: deque[bytes] = deque()
+        self.waiting_bytes = 0
         self.over = asyncio.Event()
         """Set when the stream is to end at once."""
 
@@ -58,10 +63,12 @@ class Reader:
         """Let an event wait for the reader, if it is of a kind that is wanted."""
         if self._kinds and told.kind not in self._kinds:
             return
-        if len(self._waiting) >= MOST_WAITING:
+        fits = self.waiting_bytes + len(told.text) <= MOST_WAITING_BYTES or not self._waiting
+        if len(self._waiting) >= MOST_WAITING or not fits:
             self.over.set()
             return
         self._waiting.append(told.text)
+        self.waiting_bytes += len(told.text)
         self._signal.set()
 
     async def next(self) -> bytes:
@@ -71,6 +78,7 @@ class Reader:
                 return SIGN_OF_LIFE
         chunk = b"".join(self._waiting)
         self._waiting.clear()
+        self.waiting_bytes = 0
         return chunk
 
 
@@ -83,8 +91,11 @@ class Feed:
         """Starts to watch, and returns the call that ends it."""
         self._end: Callable[[], None] | None = None
         self._name = ""
-        self._ring: deque[Told] = deque(maxlen=KEPT)
+        self._ring: deque[Told] = deque()
+        self.kept_bytes = 0
         self._number = 0
+        self._open: set[Reader] = set()
+        """Streams that were asked for and not closed; each has its place before it is read."""
         self._readers: set[Reader] = set()
         self._lingering: Alarm | None = None
 
@@ -93,13 +104,23 @@ class Feed:
         self._number += 1
         text = b"id: %b\nevent: %b\ndata: %b\n\n" % (self._id(), kind.encode(), encode(data))
         told = Told(self._number, kind, text)
-        self._ring.append(told)
+        self._keep(told)
         for reader in tuple(self._readers):
             reader.put(told)
 
+    def _keep(self, told: Told) -> None:
+        """Add to the ring, and drop the oldest while there are too many events or bytes."""
+        self._ring.append(told)
+        self.kept_bytes += len(told.text)
+        while len(self._ring) > KEPT or (self.kept_bytes > KEPT_BYTES and len(self._ring) > 1):
+            self.kept_bytes -= len(self._ring.popleft().text)
+
     def stream(self, kinds: Collection[EventKind], last: str | None) -> Stream:
-        """A new stream, which goes on after the last event that was seen, if one is named."""
-        if len(self._readers) >= MOST_STREAMS:
+        """A new stream, which goes on after the last event that was seen, if one is named.
+
+        It counts as open from now on, until it is closed.
+        """
+        if len(self._open) >= MOST_STREAMS:
             raise Problem(
                 429,
                 "too-many-streams",
@@ -107,7 +128,9 @@ class Feed:
                 headers={"retry-after": "10"},
             )
         reader = Reader(kinds, self._runtime)
-        return Stream(self._chunks(reader, last), MEDIA_TYPE, reader.over)
+        self._open.add(reader)
+        chunks = self._chunks(reader, last)
+        return Stream(chunks, MEDIA_TYPE, reader.over, closed=lambda: self._leave(reader))
 
     def close(self) -> None:
         """End all streams at once, and forget everything."""
@@ -118,12 +141,9 @@ class Feed:
 
     async def _chunks(self, reader: Reader, last: str | None) -> AsyncGenerator[bytes]:
         self._join(reader)
-        try:
-            yield GREETING + self._resumed(reader, last)
-            while not reader.over.is_set():
-                yield await reader.next()
-        finally:
-            self._leave(reader)
+        yield GREETING + self._resumed(reader, last)
+        while not reader.over.is_set():
+            yield await reader.next()
 
     def _join(self, reader: Reader) -> None:
         self._readers.add(reader)
@@ -147,7 +167,8 @@ class Feed:
         ):
             return self._notice(b"reset")
         missed = [told for told in self._ring if told.number > int(number)]
-        if len(missed) >= MOST_WAITING:
+        size = sum(len(told.text) for told in missed)
+        if len(missed) >= MOST_WAITING or size > MOST_WAITING_BYTES:
             return self._notice(b"reset")
         for told in missed:
             reader.put(told)
@@ -160,6 +181,7 @@ class Feed:
         return f"{self._name}-{self._number}".encode()
 
     def _leave(self, reader: Reader) -> None:
+        self._open.discard(reader)
         self._readers.discard(reader)
         if not self._readers and self._end is not None and self._lingering is None:
             self._lingering = self._runtime.clock.call_later(LINGER, self._rest)
@@ -172,5 +194,6 @@ class Feed:
             self._lingering = None
         end, self._end = self._end, None
         self._ring.clear()
+        self.kept_bytes = 0
         if end is not None:
             end()

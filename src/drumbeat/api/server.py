@@ -12,7 +12,7 @@ from typing import Any
 
 import uvicorn
 
-from drumbeat.api.connection import Bounds, bounded
+from drumbeat.api.connection import Bounds, bounded, cut_off_largest
 from drumbeat.config.kinds import host_and_port
 from drumbeat.model.errors import ConfigurationError
 
@@ -46,7 +46,8 @@ class Server:
                 proxy_headers=False,
                 timeout_keep_alive=bounds.idle_seconds,
                 timeout_graceful_shutdown=GRACE,
-            )
+            ),
+            bounds.unsent_bytes,
         )
         self._sockets: Sequence[socket.socket] = ()
         self._serving: asyncio.Task[None] | None = None
@@ -141,8 +142,9 @@ def _nothing() -> None: ...
 class _Uvicorn(uvicorn.Server):
     """Uvicorn, which leaves the signals to the node and tells when it accepts requests."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, unsent_bytes: int) -> None:
         super().__init__(config)
+        self.unsent_bytes = unsent_bytes
         self.accepting = asyncio.Event()
         self.ending: Callable[[], None] = _nothing
 
@@ -157,6 +159,7 @@ class _Uvicorn(uvicorn.Server):
             connections: set[Any] = self.server_state.connections  # of the class that we gave it
             for connection in tuple(connections):
                 connection.second_passed()
+            cut_off_largest(tuple(connections), self.unsent_bytes)
         return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

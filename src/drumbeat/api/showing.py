@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,51 @@ if TYPE_CHECKING:
     from drumbeat.api.desk import Desk
 
 
+HEAD_BYTES = 500
+"""What a job or a schedule takes without its values, about."""
+TOLD_BYTES = 16 * 1024
+"""The largest arguments, and the largest result, that an event carries."""
+
+
 def job_shown(desk: Desk, job: Job) -> JobView:
     """The job without its secret arguments."""
     return job_view(job, desk.registry.secrets)
+
+
+def job_bytes(job: Job) -> int:
+    """About how many bytes the job takes when it is shown."""
+    error = len(job.error or "") + len(job.spec.dedupe_key or "")
+    return HEAD_BYTES + len(job.spec.arguments) + len(job.result or b"") + error
+
+
+def job_told(desk: Desk, job: Job) -> JobView:
+    """The job as an event tells of it: large arguments and results are left to `GET /jobs/ID`."""
+    return job_shown(desk, lightened(job))
+
+
+def lightened(job: Job) -> Job:
+    """The job without arguments and a result that are too large for an event."""
+    if job_bytes(job) <= TOLD_BYTES:
+        return job
+    spec, result = job.spec, job.result
+    if len(spec.arguments) > TOLD_BYTES:
+        job = dataclasses.replace(
+            job, spec=dataclasses.replace(spec, arguments=_left_out(spec.arguments))
+        )
+    if result is not None and len(result) > TOLD_BYTES:
+        job = dataclasses.replace(job, result=_left_out(result))
+    return job
+
+
+def _left_out(value: bytes) -> bytes:
+    return b'"[%d bytes, left out: ask for the job]"' % len(value)
+
+
+def schedule_bytes(stored: StoredSchedule) -> int:
+    """About how many bytes the schedule takes when it is shown."""
+    schedule = stored.schedule
+    parts = schedule.trigger.parts * HEAD_BYTES
+    return HEAD_BYTES + len(schedule.job.arguments) + len(schedule.description) + parts
 
 
 def schedule_shown(desk: Desk, stored: StoredSchedule) -> ScheduleView:

@@ -17,6 +17,8 @@ Header: TypeAlias = tuple[bytes, bytes]
 
 ASK_EVERY = 5.0
 """Seconds between two looks whether whoever reads a stream still may."""
+WRITE_SECONDS = 30.0
+"""Seconds that a client has to take in what was sent."""
 LAST_WORDS = 1.0
 """Seconds that a client has to take in that the stream ends."""
 
@@ -29,9 +31,18 @@ class Streaming:
         self._headers = headers
 
     async def send(self, stream: Stream, receive: Receive, send: Send) -> None:
-        """Send what the stream has until it ends, it is cut off, or the client goes away."""
+        """Send what the stream has until it ends, it is cut off, or the client goes away.
+
+        A client that takes in nothing for `WRITE_SECONDS` is cut off.
+        """
+        try:
+            await self._send(stream, receive, send)
+        finally:
+            stream.closed()
+
+    async def _send(self, stream: Stream, receive: Receive, send: Send) -> None:
         await send(self._start(stream))
-        sending = asyncio.create_task(_send_all(stream, send), name="drumbeat-stream")
+        sending = asyncio.create_task(self._send_all(stream, send), name="drumbeat-stream")
         leaving = asyncio.create_task(_gone(receive), name="drumbeat-stream-client")
         ending = asyncio.create_task(stream.over.wait(), name="drumbeat-stream-end")
         tasks = [sending, leaving, ending]
@@ -53,6 +64,7 @@ class Streaming:
 
     async def send_head(self, stream: Stream, send: Send) -> None:
         """Send only how such an answer begins."""
+        stream.closed()
         await stream.chunks.aclose()
         await send(self._start(stream))
         await send({"type": "http.response.body", "body": b""})
@@ -62,15 +74,16 @@ class Streaming:
         while await allowed():
             await self._clock.sleep(ASK_EVERY)
 
+    async def _send_all(self, stream: Stream, send: Send) -> None:
+        with suppress(TimeoutError):
+            async for chunk in stream.chunks:
+                async with within(self._clock, WRITE_SECONDS):
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
+
     def _start(self, stream: Stream) -> MutableMapping[str, Any]:
         kind = (b"content-type", stream.media_type.encode())
         headers = [kind, *self._headers]
         return {"type": "http.response.start", "status": 200, "headers": headers}
-
-
-async def _send_all(stream: Stream, send: Send) -> None:
-    async for chunk in stream.chunks:
-        await send({"type": "http.response.body", "body": chunk, "more_body": True})
 
 
 async def _gone(receive: Receive) -> None:

@@ -18,7 +18,7 @@ import msgspec
 
 from drumbeat.api.feed import Feed
 from drumbeat.api.revising import Revising
-from drumbeat.api.showing import election_shown, job_shown, queue_shown
+from drumbeat.api.showing import election_shown, job_told, lightened, queue_shown
 from drumbeat.api.ticking import Ticking
 from drumbeat.engine.service import Service
 from drumbeat.model.audit import AuditFilter
@@ -49,6 +49,8 @@ QUEUES_EVERY = 5.0
 """Seconds between two looks at the queues, which have to count."""
 NEWEST = 200
 """New jobs that one look finds."""
+PORTION = 50
+"""Jobs that are read at a time."""
 FOLLOWED = 1_000
 """Unfinished jobs that are followed until they end."""
 
@@ -94,21 +96,35 @@ class Watcher(Service):
     async def _jobs(self) -> None:
         jobs = self._desk.store.jobs
         if self._newest is None:
-            unfinished = await jobs.list(JobFilter(statuses=UNFINISHED), PageRequest(FOLLOWED))
-            self._followed = {job.id: _standing(job) for job in reversed(unfinished.items)}
-        page = await jobs.list(JobFilter(), PageRequest(NEWEST))
-        seen = {job.id: job for job in page.items}
+            unfinished = await self._listed(JobFilter(statuses=UNFINISHED), FOLLOWED)
+            self._followed = {job.id: _standing(job) for job in reversed(unfinished)}
+        seen = {job.id: job for job in await self._listed(JobFilter(), NEWEST)}
         others = [job_id for job_id in self._followed if job_id not in seen]
-        for job_id, job in zip(others, await jobs.get(others) if others else (), strict=True):
-            if job is None:
-                del self._followed[job_id]
-            else:
-                seen[job_id] = job
+        for first in range(0, len(others), PORTION):
+            portion = others[first : first + PORTION]
+            for job_id, job in zip(portion, await jobs.get(portion), strict=True):
+                if job is None:
+                    del self._followed[job_id]
+                else:
+                    seen[job_id] = lightened(job)
         for job in sorted(seen.values(), key=lambda each: each.id):
             self._follow(job)
         self._newest = max((self._newest or JobId(0), *seen))
         for job_id in list(self._followed)[: max(0, len(self._followed) - FOLLOWED)]:
             del self._followed[job_id]
+
+    async def _listed(self, wanted: JobFilter, most: int) -> list[Job]:
+        """The newest of these jobs. Large ones are in memory only a portion at a time."""
+        found: list[Job] = []
+        after: str | None = None
+        while len(found) < most:
+            size = min(PORTION, most - len(found))
+            page = await self._desk.store.jobs.list(wanted, PageRequest(size, after))
+            found += [lightened(job) for job in page.items]
+            after = page.next
+            if after is None:
+                break
+        return found
 
     def _follow(self, job: Job) -> None:
         standing = _standing(job)
@@ -120,7 +136,7 @@ class Watcher(Service):
         else:
             self._followed[job.id] = standing
         if self._newest is not None and known != standing:
-            self._feed.tell(EventKind.JOB, job_shown(self._desk, job))
+            self._feed.tell(EventKind.JOB, job_told(self._desk, job))
 
     async def _around(self) -> None:
         desk, last = self._desk, self._last_entry

@@ -8,12 +8,12 @@ from msgspec import Meta, Struct
 
 from drumbeat.api.answer import Answer, Listed, json_answer
 from drumbeat.api.call import Call, Nothing
-from drumbeat.api.paging import Limit, Place
+from drumbeat.api.paging import Limit, Place, bounded_page
 from drumbeat.api.problem import Problem
 from drumbeat.api.refusals import refusal
 from drumbeat.api.resolver import AnyRoute
 from drumbeat.api.route import LOCATED, Route
-from drumbeat.api.showing import job_shown
+from drumbeat.api.showing import job_bytes, job_shown
 from drumbeat.api.submitting import spec_of
 from drumbeat.model.errors import DrumbeatError
 from drumbeat.model.job import Duplicate, JobSpec, TooLate
@@ -76,7 +76,10 @@ async def attempts(call: Call[Nothing, Any]) -> list[AttemptView]:
 async def list_jobs(call: Call[JobQuery, Any]) -> Listed:
     """A page of jobs."""
     query = call.query
-    page = await call.desk.jobs.list(query.filter(), PageRequest(query.limit, query.after))
+    wanted, jobs = query.filter(), call.desk.jobs
+    page = await bounded_page(
+        lambda page: jobs.list(wanted, page), PageRequest(query.limit, query.after), job_bytes
+    )
     return Listed([job_shown(call.desk, job) for job in page.items], page.next)
 
 

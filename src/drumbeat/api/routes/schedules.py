@@ -9,14 +9,14 @@ from msgspec.structs import asdict
 
 from drumbeat.api.answer import Answer, Listed, json_answer
 from drumbeat.api.call import Call, Nothing
-from drumbeat.api.paging import Limit, PageQuery, Place
+from drumbeat.api.paging import Limit, PageQuery, Place, bounded_page
 from drumbeat.api.previewing import preview_view
 from drumbeat.api.problem import Problem
 from drumbeat.api.refusals import about
 from drumbeat.api.resolver import AnyRoute, quoted
 from drumbeat.api.route import LOCATED, Route
 from drumbeat.api.scheduling import changed, definition_of, trigger_of
-from drumbeat.api.showing import job_shown, schedule_shown
+from drumbeat.api.showing import job_shown, schedule_bytes, schedule_shown
 from drumbeat.engine.evaluation import evaluated
 from drumbeat.model.page import PageRequest
 from drumbeat.model.schedule import LONGEST_NAME
@@ -67,7 +67,12 @@ class ExplainQuery(Struct, kw_only=True, forbid_unknown_fields=True):
 async def list_schedules(call: Call[ScheduleQuery, Any]) -> Listed:
     """A page of schedules."""
     query = call.query
-    page = await call.desk.schedules.list(PageRequest(query.limit, query.after), query.prefix)
+    schedules = call.desk.schedules
+    page = await bounded_page(
+        lambda page: schedules.list(page, query.prefix),
+        PageRequest(query.limit, query.after),
+        schedule_bytes,
+    )
     return Listed([schedule_shown(call.desk, stored) for stored in page.items], page.next)
 
 
