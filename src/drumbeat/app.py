@@ -33,10 +33,9 @@ from drumbeat.engine.startup import Startup
 from drumbeat.engine.submission import Submissions
 from drumbeat.model.duration import parse_duration
 from drumbeat.model.errors import ConfigurationError, NotRunning
-from drumbeat.model.events import CoordinatorFailed, Event
+from drumbeat.model.events import Event
 from drumbeat.model.ids import NodeId, node_id
 from drumbeat.model.job import Job, JobSpec
-from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.node import NodeRecord, Role, roles_of
 from drumbeat.ports.coordinator import Configuration, Coordinator
 from drumbeat.ports.elector import NO_ELECTOR, Elector
@@ -56,6 +55,7 @@ from drumbeat.wiring import (
     check,
     declared_on,
     doors_of,
+    reach,
     submitting_of,
     tracing_of,
     wants_doors,
@@ -216,7 +216,10 @@ class Drumbeat(Declarations):
         try:
             doors = self._new_doors(chosen)
             self.id = self._new_id()
-            node = self._node = await startup.run(self._reach, lambda: self._begin(chosen, doors))
+            node = self._node = await startup.run(
+                lambda: reach(self._backends, chosen, self._runtime.clock, self._bus),
+                lambda: self._begin(chosen, doors),
+            )
             if doors is not None:
                 self._doors = doors
                 await self._open(doors)
@@ -227,12 +230,6 @@ class Drumbeat(Declarations):
 
     def _startup(self, wait: float) -> Startup:
         return Startup(self.settings.shown("store"), wait, self._runtime, self._bus)
-
-    async def _reach(self) -> None:
-        async with self._backends.closed_on_failure():
-            error = await self._backends.open_what_answers()
-        if error is not None:
-            self._bus.emit(CoordinatorFailed(SCHEDULER, error, self._runtime.clock.now()))
 
     async def _begin(self, roles: frozenset[Role], doors: Doors | None) -> RunningNode:
         async with self._backends.closed_on_failure():

@@ -12,12 +12,13 @@ from typing import TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 from drumbeat.config import Config
-from drumbeat.config.backends import NONE, Part, fault_of
+from drumbeat.config.backends import NONE, fault_of
 from drumbeat.coordinators.elected import ElectedCoordinator
 from drumbeat.coordinators.memory import MemoryCoordinator
 from drumbeat.coordinators.none import EveryoneLeads, NoElection
 from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError, Unavailable
+from drumbeat.model.part import Part
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.ports.elector import Confirming, Elector
@@ -54,6 +55,8 @@ class Backends:
     """Whether the store is in the memory of this process, where no other instance can see it."""
     fleet: bool = False
     """Whether the coordinator is one that several instances can reach."""
+    store_appoints: bool = False
+    """Whether the store's server is the coordinator too, so that both fail together."""
     confirming: Confirming | None = None
     """Asks the user's own elector; None: the coordinator appoints."""
     electing: bool = True
@@ -185,6 +188,7 @@ def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
     electing = config.leader_election and coordinator != NONE
     if coordinator is None or coordinator == NONE:  # the store coordinates as well
         coordinator = store if isinstance(store, str) else "memory://"
+    appointed_by = coordinator
     place = Place("", config, runtime)
     private = isinstance(store, str) and _scheme(store) == "memory"
     fleet = not isinstance(coordinator, str) or _scheme(coordinator) not in IN_PROCESS
@@ -212,6 +216,7 @@ def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
         tuple(made),
         private,
         fleet,
+        isinstance(addresses.store, str) and addresses.store == appointed_by,
         electing=electing,
     )
 

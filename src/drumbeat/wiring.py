@@ -44,11 +44,12 @@ from drumbeat.engine.traced import TracedExecutor, TracedJoining, TracedSubmitte
 from drumbeat.engine.unknown_tasks import StrandedJobs, UnknownSchedules
 from drumbeat.engine.worker import Worker
 from drumbeat.model.errors import UnsafeLease
-from drumbeat.model.events import ElectionOff
+from drumbeat.model.events import CoordinatorFailed, ElectionOff
 from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.node import Node, Role
 from drumbeat.model.schedule import Schedule
+from drumbeat.ports.clock import Clock
 from drumbeat.ports.joining import Joining
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.tracing import Tracing
@@ -111,6 +112,14 @@ def check(config: Config) -> None:
 def declared_on(backends: Backends, schedules: Iterable[Schedule]) -> Sequence[Schedule]:
     """The schedules of the code, as they are declared on these backends."""
     return [in_step(each) if backends.in_process else each for each in schedules]
+
+
+async def reach(backends: Backends, roles: frozenset[Role], clock: Clock, bus: Bus) -> None:
+    """Open the backends. A coordinator that does not answer is reported and tried again later."""
+    async with backends.closed_on_failure():
+        error = await backends.open_what_answers()
+    if error is not None and Role.SCHEDULER not in roles:  # else its elector reports it
+        bus.emit(CoordinatorFailed(SCHEDULER, error, clock.now()))
 
 
 def warn_without_election(backends: Backends, node_id: NodeId, bus: Bus) -> None:
@@ -255,7 +264,13 @@ def _elector(plant: Plant, node_id: NodeId) -> Elector:
     if confirming is not None:  # a bare yes or no has to be asked for again and again
         timings = replace(timings, renew_every=min(timings.renew_every, ASK_EVERY))
     candidacy = Candidacy(
-        SCHEDULER, node_id, timings, retry_every, not plant.backends.in_process, confirming
+        SCHEDULER,
+        node_id,
+        timings,
+        retry_every,
+        fenced=not plant.backends.in_process,
+        confirming=confirming,
+        store_appoints=plant.backends.store_appoints,
     )
     return Elector(candidacy, plant.backends.connect, plant.runtime, plant.bus)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+from contextlib import suppress
 
 import pytest
 
@@ -10,7 +12,7 @@ from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
 from drumbeat.postgres import connecting
 from drumbeat.postgres.address import parse_address
-from drumbeat.postgres.client import ServerError
+from drumbeat.postgres.client import ProtocolError, ServerError, connect
 from drumbeat.postgres.connecting import Limits
 from drumbeat.postgres.database import Database
 from drumbeat.postgres.failures import translated
@@ -140,6 +142,33 @@ def test_what_the_server_says_in_several_lines_becomes_one() -> None:
     refused.sqlstate = "57P03"  # type: ignore[attr-defined]
     meant = translated(refused, parse_address("postgresql://host/database"))
     assert str(meant).endswith("(the database system is starting up DETAIL: It replays its log.)")
+
+
+def test_the_clients_own_states_are_not_told_to_callers() -> None:
+    lost = ProtocolError("cannot switch to state 12; another operation (2) is in progress")
+    meant = translated(lost, parse_address("postgresql://host/database"))
+    assert str(meant) == "PostgreSQL at host/database is not available: the connection was lost"
+
+
+async def test_connecting_can_be_cancelled_at_any_moment_without_a_trace(
+    postgres: Postgres,
+) -> None:
+    loop, clock = asyncio.get_running_loop(), SystemClock()
+    traces: list[object] = []
+    loop.set_exception_handler(lambda _, context: traces.append(context))
+    for turns in range(12):
+        connecting = asyncio.ensure_future(connect(postgres.address, timeout=SOON))
+        for _ in range(turns):
+            await clock.sleep(0)
+        connecting.cancel()
+        with suppress(asyncio.CancelledError):
+            (await connecting).terminate()
+    ours = asyncio.current_task()
+    while others := [task for task in asyncio.all_tasks() if task is not ours]:
+        await asyncio.wait(others)
+    await clock.sleep(0)
+    gc.collect()
+    assert traces == []
 
 
 async def answered(database: Database) -> None:

@@ -102,6 +102,7 @@ class TestHints:
     ) -> None:
         monkeypatch.setattr(listener, "CHECK", 0.1)
         monkeypatch.setattr(listener, "ANSWER", 0.2)
+        caplog.set_level("DEBUG", logger="drumbeat.postgres")
         with Postgres.start() as server:
             database = Database(server.address, SystemClock())
             woken = asyncio.Event()

@@ -45,7 +45,7 @@ def skeleton(tmp_path: Path) -> Path:
         (package / name).mkdir(parents=True)
         (package / name / "__init__.py").touch()
         (package / name / "thing.py").touch()
-    for name in ("app", "backends", "config", "version", "wiring"):
+    for name in ("app", "backends", "config", "extras", "version", "wiring"):
         (package / f"{name}.py").touch()
     (package / "__init__.py").write_text("import drumbeat.app\n", encoding="utf-8")
     return tmp_path

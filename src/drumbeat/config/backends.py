@@ -9,21 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from urllib.parse import urlsplit
 
 from drumbeat.config.masking import masked
+from drumbeat.model.part import Part
 
 NONE = "none"
 """The address of no coordinator at all."""
-
-
-class Part(StrEnum):
-    """What a backend can serve as. Each is a setting that takes an address."""
-
-    STORE = "store"
-    COORDINATOR = "coordinator"
-    QUEUE = "queue"
 
 
 @dataclass(frozen=True, slots=True)

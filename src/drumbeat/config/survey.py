@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from drumbeat.config.backends import Part, address_of, described, examples, fault_of
+from drumbeat.config.backends import address_of, described, examples, fault_of
 from drumbeat.config.command_line import command_line
 from drumbeat.config.config import SETTING, SETTINGS, fault_in
 from drumbeat.config.masking import masked
@@ -15,6 +15,7 @@ from drumbeat.config.origin import CODE, DEFAULT, Level, Origin
 from drumbeat.config.setting import FROM_FILE, PREFIX, Setting
 from drumbeat.config.sources import Text, Variables, dotenv_here, environment_of_this_process
 from drumbeat.model.errors import ConfigurationError, InvalidInput
+from drumbeat.model.part import Part
 
 PARTS = frozenset(Part)
 SERVER, TOKEN, TOKEN_FILE = f"{PREFIX}SERVER", f"{PREFIX}TOKEN", f"{PREFIX}TOKEN{FROM_FILE}"

@@ -32,6 +32,7 @@ from drumbeat.model.events import CoordinatorFailed, Event
 from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import Lease
 from drumbeat.model.outage import Outage
+from drumbeat.model.part import Asked
 from drumbeat.ports.coordinator import Coordinator, Leases
 from drumbeat.ports.elector import Confirming
 from drumbeat.ports.runtime import Isolated, Runtime
@@ -67,6 +68,15 @@ class Candidacy:
     """
     confirming: Confirming | None = None
     """Asks the user's own elector right before ticks are fired; None: a lease is enough."""
+    store_appoints: bool = False
+    """Whether the store is the coordinator too, so that both fail together."""
+
+    @property
+    def asked(self) -> Asked:
+        """Who is asked for the leadership."""
+        if self.confirming is not None:
+            return "elector"
+        return "store" if self.store_appoints else "coordinator"
 
 
 class Elector:
@@ -85,8 +95,7 @@ class Elector:
         self._bus = bus
         self._clock = runtime.clock
         self._wake = Signal(self._clock)
-        asked = "coordinator" if candidacy.confirming is None else "elector"
-        self._reach = Reach(candidacy.election, self._clock, asked)
+        self._reach = Reach(candidacy.election, self._clock, candidacy.asked)
         self._home = Home(self._clock)
         self._isolated: Isolated | None = None
         self._state: Following | Leading = Following(self._clock.elapsed())
@@ -336,7 +345,12 @@ class Elector:
                         self._wake.set()
             except Exception as error:  # noqa: BLE001 - hints only: the next try comes anyway
                 if self.outage is None:  # else it was told already
-                    self._emit(CoordinatorFailed(self.candidacy.election, error), isolated)
+                    self._emit(
+                        CoordinatorFailed(
+                            self.candidacy.election, error, asked=self.candidacy.asked
+                        ),
+                        isolated,
+                    )
             await self._clock.sleep(self.candidacy.retry_every)
 
     def _blocked_for(self, seconds: float, isolated: Isolated) -> bool:

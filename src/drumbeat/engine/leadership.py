@@ -120,6 +120,7 @@ class Leadership(Service):
         if not term.may_act():
             return
         self._term = term
+        self._succeed()
         node = self._elector.candidacy.node
         self._bus.emit(LeadershipGained(term.epoch.election, node, term.epoch.number))
         try:

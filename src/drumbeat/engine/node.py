@@ -22,6 +22,7 @@ from drumbeat.engine.patience import within
 from drumbeat.engine.rooms import Rooms
 from drumbeat.engine.run import CANCEL_GRACE
 from drumbeat.engine.service import Service, serving
+from drumbeat.engine.store_outage import StoreOutage
 from drumbeat.engine.worker import Worker
 from drumbeat.model.ending import GivenBack
 from drumbeat.model.events import (
@@ -103,6 +104,7 @@ class RunningNode:
             parts.worker.in_touch = parts.keeper.in_touch
         conflicts = Conflicts(self._store.jobs, self._bus)
         self._unsubscribe.append(self._bus.on(JobConflicted, conflicts.explain))
+        self._unsubscribe += StoreOutage(self._bus, self._runtime.clock).attach()
         self._connect()
         self._services = asyncio.create_task(self._serve(), name="drumbeat-node")
         if parts.elector is not None:

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from drumbeat.model.events import CoordinatorAnswered, CoordinatorFailed, Event
 from drumbeat.model.outage import Outage
+from drumbeat.model.part import Asked
 from drumbeat.ports.clock import Clock
 
 
 class Reach:
     """Counts failures in a row, from one thread; any other may look at the outage."""
 
-    def __init__(self, election: str, clock: Clock, asked: str = "coordinator") -> None:
+    def __init__(self, election: str, clock: Clock, asked: Asked) -> None:
         self._election = election
         self._clock = clock
         self._asked = asked

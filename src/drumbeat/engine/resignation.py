@@ -15,6 +15,7 @@ from drumbeat.engine.leadership import Term
 from drumbeat.engine.service import Service
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.lease import Lease
+from drumbeat.model.part import Part
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.ports.runtime import Runtime
 
@@ -31,6 +32,7 @@ class Resignation(Service):
     """Watches, during one term, whether a person wants it to end."""
 
     name = "resignation"
+    backend = Part.COORDINATOR
 
     def __init__(self, term: Term, coordinator: Coordinator, runtime: Runtime, bus: Bus) -> None:
         super().__init__(runtime, bus)

@@ -16,7 +16,8 @@ from typing import ClassVar
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.patience import is_told_to_end
 from drumbeat.engine.signal import Signal
-from drumbeat.model.events import ServiceFailed
+from drumbeat.model.events import ServiceFailed, ServiceRecovered
+from drumbeat.model.part import Part
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store, Topic
 
@@ -30,11 +31,15 @@ class Service(ABC):
     name: ClassVar[str]
     topics: ClassVar[tuple[Topic, ...]] = ()
     """The store's hints that end its pause."""
+    backend: ClassVar[Part] = Part.STORE
+    """The backend that its passes ask."""
 
     def __init__(self, runtime: Runtime, bus: Bus) -> None:
         self._runtime = runtime
         self._bus = bus
         self._signal = Signal(runtime.clock)
+        self._failures = 0
+        """Passes that failed in a row."""
 
     @abstractmethod
     async def once(self) -> float | None:
@@ -46,22 +51,33 @@ class Service(ABC):
 
     async def run(self) -> None:
         """Pass after pass, for ever."""
-        failures = 0
+        try:
+            await self._pass_for_ever()
+        finally:
+            self._succeed()  # what has ended does not fail any more
+
+    async def _pass_for_ever(self) -> None:
         while True:
             try:
                 pause = await self.once()
-                failures = 0
+                self._succeed()
             except (Exception, asyncio.CancelledError) as error:
                 if is_told_to_end(error):
                     raise
                 # Isolation: the next pass starts afresh.
-                failures += 1
-                self._bus.emit(ServiceFailed(self.name, error, failures))
-                pause = self._pause_after(failures)
+                self._failures += 1
+                self._bus.emit(ServiceFailed(self.name, error, self._failures, self.backend))
+                pause = self._pause_after(self._failures)
             if pause is None or pause > 0:
                 await self._signal.wait(pause)
             else:
                 await self._runtime.clock.sleep(0)
+
+    def _succeed(self) -> None:
+        """The backend has answered. A pass that goes on for long says so before it ends."""
+        failures, self._failures = self._failures, 0
+        if failures:
+            self._bus.emit(ServiceRecovered(self.name, failures))
 
     def _pause_after(self, failures: int) -> float:
         longest = min(LONGEST_PAUSE, SHORTEST_PAUSE * 2.0 ** min(failures, 10))

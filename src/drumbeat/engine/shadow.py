@@ -13,12 +13,10 @@ from collections.abc import Awaitable, Callable
 from drumbeat.engine.bus import Bus
 from drumbeat.engine.marks import Marks
 from drumbeat.engine.passing import Passing
-from drumbeat.engine.reach import Reach
 from drumbeat.engine.service import Service
-from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import LabelShared
 from drumbeat.model.ids import NodeId, label_of
-from drumbeat.model.lease import SCHEDULER
+from drumbeat.model.part import Part
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Topic
 
@@ -33,6 +31,7 @@ class MarkShadow(Service):
     """Passes what other instances have taken, as the mark says."""
 
     name = "shadow"
+    backend = Part.COORDINATOR  # the elector, which asks it all the time, tells of its outages
 
     def __init__(
         self, node: NodeId, marks: Marks, passing: Passing, runtime: Runtime, bus: Bus
@@ -42,27 +41,19 @@ class MarkShadow(Service):
         self._marks = marks
         self._passing = passing
         self._alike: set[NodeId] = set()
-        self._reach = Reach(SCHEDULER, runtime.clock)
-        self._reach.tell = bus.emit
 
     async def once(self) -> float | None:
         """Follow the mark for as long as it can be watched."""
-        try:
-            await self._follow()
-        except Unavailable as error:
-            self._reach.failed(error)
-        return LOOK_AGAIN
-
-    async def _follow(self) -> None:
         first = True
         async for mark in self._marks.watch():
-            self._reach.answered()
+            self._succeed()
             if mark.holder != self._node:
                 if not first:  # the first may be from an earlier life of this very instance
                     self._compare_label(mark.holder)
                 if mark.through is not None:
                     await self._passing.over(self._passing.believable(mark.through))
             first = False
+        return LOOK_AGAIN
 
     def _compare_label(self, other: NodeId) -> None:
         if label_of(other) == label_of(self._node) and other not in self._alike:

@@ -17,6 +17,7 @@ from drumbeat.engine.marks import Mark, Marks
 from drumbeat.engine.passing import Passing
 from drumbeat.engine.patience import within
 from drumbeat.engine.ticker import Ticker, TickerSettings
+from drumbeat.model.part import Part
 from drumbeat.model.plan import Plan
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import ScheduleStore
@@ -26,7 +27,9 @@ OVERTAKEN = "another instance has taken ticks since"
 
 
 class SharedTicker(Ticker):
-    """A ticker that moves the mark before it commits."""
+    """A ticker that moves the mark before it commits. Its store is in memory."""
+
+    backend = Part.COORDINATOR
 
     def __init__(
         self,

@@ -66,7 +66,7 @@ class Ticker(Service):
         self._settings = settings
         self._failing_since: float | None = None
         self._trouble: Exception | None = None
-        """What the store last said of it, in place of an answer."""
+        """What the backend last said of it, in place of an answer."""
         self.stranded: StrandedJobs | None = None
         """Counts jobs of tasks that are unknown here; None: all instances have the same tasks."""
         self._failed: dict[str, int] = {}
@@ -85,7 +85,7 @@ class Ticker(Service):
             if self._trouble is None or not isinstance(error, TimeoutError):
                 self._trouble = error
             if clock.elapsed() >= give_up_at:
-                self._term.resign(f"the store cannot be reached: {self._trouble}")
+                self._term.resign(f"the {self.backend} cannot be reached: {self._trouble}")
             raise
         self._failing_since = self._trouble = None
         return pause

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from drumbeat.model.ending import Ending
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.job import Attempt, Hold, Job, Settlement, Status
+from drumbeat.model.part import Asked, Part
 from drumbeat.model.plan import SkipReason
 
 
@@ -50,6 +51,17 @@ class ServiceFailed(Event):
     error: BaseException
     failures: int
     """Passes that failed in a row."""
+    backend: Part | None = None
+    """The backend that the service asks; None: it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceRecovered(Event):
+    """A service that had failed passes again, or has ended."""
+
+    service: str
+    failures: int
+    """Passes that had failed in a row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +164,25 @@ class LeadershipLost(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class StoreFailed(Event):
+    """The store did not answer a part of this node. All parts share one count."""
+
+    error: BaseException
+    since: datetime
+    """When the first of the failures in a row was."""
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAnswered(Event):
+    """The store answers every part of this node again."""
+
+    since: datetime
+    """When it had stopped to."""
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
 class StoreAwaited(Event):
     """The store did not answer while this node started; it is asked again after a pause."""
 
@@ -187,8 +218,8 @@ class CoordinatorFailed(Event):
     """When the first of the failures in a row was."""
     failures: int = 1
     """How many there were in a row."""
-    asked: str = "coordinator"
-    """Who was asked: the coordinator, or the elector of the user."""
+    asked: Asked = "coordinator"
+    """Who was asked for the leadership; of a store, `StoreFailed` tells as well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +230,8 @@ class CoordinatorAnswered(Event):
     since: datetime
     """When it had stopped to."""
     failures: int
-    asked: str = "coordinator"
-    """Who was asked: the coordinator, or the elector of the user."""
+    asked: Asked = "coordinator"
+    """Who was asked for the leadership."""
 
 
 @dataclass(frozen=True, slots=True)

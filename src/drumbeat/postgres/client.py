@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol, cast
@@ -90,9 +91,29 @@ _connect = cast(
 )
 
 
+_abandoned: set[asyncio.Future[Connection]] = set()
+"""Connections that are still being opened, although whoever asked for them was cancelled."""
+
+
 async def connect(address: str, **options: object) -> Connection:
-    """A new connection."""
-    return await _connect(address, **options)
+    """A new connection.
+
+    A caller that is cancelled does not cancel the opening itself, which ends by its own time-out:
+    asyncpg would leave a future behind whose exception nobody retrieves, and asyncio logs that.
+    """
+    opening = asyncio.ensure_future(_connect(address, **options))
+    try:
+        return await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        _abandoned.add(opening)
+        opening.add_done_callback(_end_abandoned)
+        raise
+
+
+def _end_abandoned(opening: asyncio.Future[Connection]) -> None:
+    _abandoned.discard(opening)
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().terminate()
 
 
 ServerError: type[Exception] = asyncpg.PostgresError

@@ -23,6 +23,7 @@ from drumbeat.postgres.client import (
 )
 
 READ_ONLY = "this server is read-only: it may be a standby, so name the primary in the address"
+LOST = "the connection was lost"
 _READ_ONLY = "25006"
 _MEANINGS = {
     _READ_ONLY: READ_ONLY,
@@ -40,7 +41,7 @@ _MEANINGS = {
     "57P05": "the server ended the connection since it was idle",
 }
 _CLASSES = {
-    "08": "the connection was lost",
+    "08": LOST,
     "53": "the server has run out of something",
     "57": "an operator of the server stepped in",
     "58": "the server's system failed",
@@ -77,10 +78,10 @@ def translated(
         return unavailable(address, "it did not answer in time", said)
     if isinstance(error, OSError):
         return unavailable(address, "it cannot be reached", said)
-    if isinstance(error, ProtocolError):
-        return unavailable(address, "the connection was lost", said)
+    if isinstance(error, ProtocolError):  # its text is about the client's own states
+        return unavailable(address, LOST)
     if isinstance(error, ClientError) and connection is not None and connection.is_closed():
-        return unavailable(address, "the connection was lost", said)
+        return unavailable(address, LOST)
     return None
 
 
@@ -91,6 +92,16 @@ def ends_the_connection(error: BaseException) -> bool:
         or sqlstate_of(error).startswith("08")
         or isinstance(error, OSError | ProtocolError)
     )
+
+
+def is_outage(error: Exception) -> bool:
+    """Whether the whole server is away, so that everyone who asks it finds out.
+
+    A server that only has no connection left (class 53) answers those who have one.
+    """
+    cause = error.__cause__
+    full = cause is not None and sqlstate_of(cause).startswith("53")
+    return isinstance(error, Unavailable) and not full
 
 
 def unavailable(address: Address, meaning: str, said: str = "") -> Unavailable:
@@ -105,4 +116,6 @@ def _of_the_server(state: str, said: str, address: Address) -> DrumbeatError | N
             f"PostgreSQL at {address.shown} cannot be used: {_FOR_PEOPLE[state]} ({said})"
         )
     meaning = _MEANINGS.get(state) or _CLASSES.get(state[:2])
+    if meaning is LOST:  # the client says it in the server's place, and says no more than that
+        return unavailable(address, meaning)
     return None if meaning is None else unavailable(address, meaning, said)

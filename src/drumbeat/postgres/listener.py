@@ -17,7 +17,7 @@ from typing import Final
 from drumbeat.ports.clock import Alarm, Clock
 from drumbeat.postgres.client import Connection
 from drumbeat.postgres.connecting import Connector
-from drumbeat.postgres.failures import unavailable
+from drumbeat.postgres.failures import is_outage, translated, unavailable
 
 log = logging.getLogger("drumbeat.postgres")
 
@@ -55,6 +55,8 @@ class Listener:
         self._heard: set[str] = set()
         self._stir = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
+        self._warned = ""
+        """The error that was warned of last."""
 
     def subscribe(self, channel: str, wake: Callable[[], None]) -> Callable[[], None]:
         """Wake from now on; the call that is returned ends it."""
@@ -82,28 +84,38 @@ class Listener:
             await asyncio.wait([task])
 
     async def _run(self) -> None:
-        pause, said = FIRST_PAUSE, ""
+        pause = FIRST_PAUSE
         while True:
             try:
                 connection = await self._connector.connect()
-                pause, said = FIRST_PAUSE, ""
+                pause = FIRST_PAUSE
                 await self._hear(connection)
             except Exception as error:  # noqa: BLE001 - whatever it was, it is tried again
-                if str(error) != said:
-                    said = str(error)
-                    log.warning("nobody listens for hints now; trying again: %s", said)
+                self._report(error)
             await self._rest(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _report(self, error: Exception) -> None:
+        """Warn once for each error. If the server is away, those who ask it report that."""
+        said = str(error)
+        if said == self._warned or is_outage(error):
+            log.debug("cannot listen for hints; retrying: %s", said)
+        else:
+            self._warned = said
+            log.warning("cannot listen for hints; retrying: %s", said)
 
     async def _hear(self, connection: Connection) -> None:
         try:
             await self._listen(connection)
-            raise unavailable(self._connector.address, "the connection that listens was lost")
-        except TimeoutError:
-            raise unavailable(self._connector.address, "it did not answer in time") from None
+        except Exception as error:
+            meant = translated(error, self._connector.address, connection)
+            if meant is None:
+                raise
+            raise meant from error
         finally:
             self._heard.clear()
             connection.terminate()
+        raise unavailable(self._connector.address, "the connection that listens was lost")
 
     async def _listen(self, connection: Connection) -> None:
         if self._connector.pooled:
@@ -115,6 +127,7 @@ class Listener:
             for channel in {each.channel for each in self._subscribers} - self._heard:
                 await connection.add_listener(channel, self._notified)
                 self._heard.add(channel)
+                self._warned = ""
                 self._wake(channel)
             if not await self._stirred(CHECK):
                 await connection.fetchval("SELECT 1", timeout=ANSWER)

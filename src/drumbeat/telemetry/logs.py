@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol, TypeVar
 
 from drumbeat.model.ending import Raised, TimedOut
+from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import (
     AttemptCompleted,
     AttemptEnded,
@@ -41,7 +42,9 @@ from drumbeat.model.events import (
     ScheduleDrifted,
     SchedulesUnknown,
     ServiceFailed,
+    StoreAnswered,
     StoreAwaited,
+    StoreFailed,
     TaskUnknown,
     TickFired,
     TickPassed,
@@ -57,6 +60,9 @@ E = TypeVar("E", bound=Event)
 LOGGER = logging.getLogger("drumbeat")
 FREQUENT = frozenset({AttemptStarted, AttemptCompleted, TickFired})
 """Events of each job and tick: not even made while nobody reads lines of their level."""
+
+REMINDER = 64
+"""Failures in a row from which on an outage is warned of again, each time their number doubles."""
 
 
 def _informed() -> bool:
@@ -135,10 +141,17 @@ class _Lines:
                 reason=e.reason,
             ),
             StoreAwaited: self._store_awaited,
+            StoreFailed: self._store_failed,
+            StoreAnswered: lambda e: self._write(
+                logging.INFO,
+                "The store answers again",
+                since=e.since.isoformat(),
+                failures=e.failures,
+            ),
             ElectionOff: self._election_off,
             CoordinatorFailed: self._coordinator_failed,
             CoordinatorAnswered: lambda e: self._write(
-                logging.INFO,
+                logging.DEBUG if e.asked == "store" else logging.INFO,
                 f"The {e.asked} answers again",
                 election=e.election,
                 since=e.since.isoformat(),
@@ -219,8 +232,10 @@ class _Lines:
         )
 
     def _service_failed(self, event: ServiceFailed) -> None:
+        # An outage of a backend has lines of its own, for all services together.
+        no_answer = isinstance(event.error, Unavailable | TimeoutError)
         self._write(
-            logging.ERROR,
+            logging.DEBUG if no_answer and event.backend is not None else logging.ERROR,
             "A service failed and goes on after a pause",
             service=event.service,
             failures=event.failures,
@@ -247,9 +262,18 @@ class _Lines:
             error=event.error,
         )
 
+    def _store_failed(self, event: StoreFailed) -> None:
+        self._write(
+            _level_of_outage(event.failures),
+            "The store does not answer",
+            since=event.since.isoformat(),
+            failures=event.failures,
+            error=event.error,
+        )
+
     def _coordinator_failed(self, event: CoordinatorFailed) -> None:
         self._write(
-            _level_of_failure(event.failures),
+            logging.DEBUG if event.asked == "store" else _level_of_outage(event.failures),
             "The elector failed, so this instance does not lead"
             if event.asked == "elector"
             else "The coordinator does not answer",
@@ -336,6 +360,11 @@ class _Lines:
 def _level_of_failure(failures: int) -> int:
     """Warn at the 1st, 2nd, 4th, 8th failure in a row, so that a long outage makes few lines."""
     return logging.WARNING if failures & (failures - 1) == 0 else logging.DEBUG
+
+
+def _level_of_outage(failures: int) -> int:
+    """Warn when an outage begins, and seldom again while it lasts."""
+    return logging.DEBUG if 1 < failures < REMINDER else _level_of_failure(failures)
 
 
 def _facts(attempt: Attempt) -> dict[str, object]:
