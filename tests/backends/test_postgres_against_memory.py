@@ -17,7 +17,8 @@ from servers import Postgres
 
 from .depth import PATIENCE, examples
 from .hand_clock import HandClock
-from .job_steps import Driver, stay, steps
+from .job_driver import Driver, stay
+from .job_steps import steps
 from .postgres_namespace import namespace_in
 from .postgres_wholeness import check_whole, empty
 

@@ -18,7 +18,8 @@ from drumbeat.stores.sqlite import SqliteStore
 
 from .depth import PATIENCE, examples
 from .hand_clock import HandClock
-from .job_steps import Driver, stay, steps
+from .job_driver import Driver, stay
+from .job_steps import steps
 from .sqlite_wholeness import check_whole
 
 pytestmark = pytest.mark.timeout(PATIENCE)
