@@ -60,14 +60,14 @@ async def test_a_deep_schedule_is_refused(ask: Caller) -> None:
 
 async def test_deep_arguments_are_refused_from_code(ours: House) -> None:
     @ours.app.task
-    async def deep(value: Any) -> None:
+    async def deep(value: list[Any]) -> None:
         """Takes anything."""
 
     with pytest.raises(InvalidArguments, match="more than 100 levels deep"):
-        await deep.submit(nested(MOST_DEPTH))
+        await deep.submit(value=nested(MOST_DEPTH))
     with pytest.raises(InvalidArguments, match="more than 100 levels deep"):
         await ours.app.submit(JobSpec("deep", STORED))
-    await deep.submit(nested(MOST_DEPTH - 1))
+    await deep.submit(value=nested(MOST_DEPTH - 1))
 
 
 def test_deep_values_are_refused_by_the_client_and_the_command_line() -> None:

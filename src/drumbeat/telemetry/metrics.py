@@ -72,7 +72,8 @@ class Metrics:
     def _reserve_names(self) -> None:
         """Keep the labels of queues that are served and tasks that are known."""
         vitals, count = self._vitals(), self._census.latest if self._census else None
-        self._figures.queues.reserve(vitals.queues | (count.served if count else frozenset()))
+        served = count.served if count else frozenset[str]()
+        self._figures.queues.reserve(vitals.queues | served)
         self._figures.waits.reserve(vitals.tasks)
         self._figures.runs.reserve(vitals.tasks)
 
