@@ -13,6 +13,7 @@ import click
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem, exit_for
 from drumbeat.cli.session import Session
+from drumbeat.model.visible import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ def _end(session: Session, error: BaseException) -> NoReturn:
         traceback.print_exception(error)
     code = exit_for(error)
     for line in _sentences(error, code):
-        click.echo(line, err=True)
+        click.echo(visible(line), err=True)
     sys.exit(code)
 
 
@@ -136,7 +137,8 @@ def _refuse(error: click.ClickException) -> NoReturn:
     message = " ".join(error.format_message().split())
     for theirs, ours in PLAINLY:
         message = message.replace(theirs, ours)
-    click.echo(f"Error: {message}{'' if message.endswith(('.', '?')) else '.'}{hint}", err=True)
+    end = "" if message.endswith((".", "?")) else "."
+    click.echo(visible(f"Error: {message}{end}{hint}"), err=True)
     sys.exit(error.exit_code)
 
 

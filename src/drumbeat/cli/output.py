@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from drumbeat.model.visible import visible, visible_json
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
@@ -49,16 +51,19 @@ class Output:
     def show(self, data: object, table: Callable[[], RenderableType]) -> None:
         """Data: as JSON for programs, else as a table for people."""
         if self.form is Form.JSON:
-            click.echo(json.dumps(data, indent=2, ensure_ascii=False, default=_plain))
+            document = json.dumps(data, indent=2, ensure_ascii=False, default=_plain)
+            click.echo(visible_json(document))
         else:
+            from drumbeat.cli.shown import Shown  # noqa: PLC0415 - it needs rich, as the console
+
             console = self.console()
             with console.capture() as captured:
-                console.print(table())
+                console.print(Shown(table()))
             click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
     def say(self, sentence: str) -> None:
         """Talk: what happens, for whoever looks on."""
-        click.echo(sentence, err=True)
+        click.echo(visible(sentence), err=True)
 
     def console(self) -> Console:
         """Standard output, for people."""

@@ -9,6 +9,8 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
+from drumbeat.model.visible import visible
+
 STYLES: Mapping[str, str] = {
     "completed": "green",
     "fired": "green",
@@ -50,7 +52,7 @@ class Column:
 
 def cell(value: object) -> Text:
     """A value as a cell; a status in its colour. Never read as markup: names are hostile."""
-    text = "-" if value is None or value == "" else str(value)
+    text = "-" if value is None or value == "" else visible(str(value))
     return Text(text, style=STYLES.get(text, "dim" if text == "-" else ""))
 
 

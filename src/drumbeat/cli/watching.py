@@ -11,6 +11,7 @@ from drumbeat.cli.asked import Asked
 from drumbeat.cli.output import Output
 from drumbeat.model.errors import WaitTimeout
 from drumbeat.model.job import Job
+from drumbeat.model.visible import visible
 
 LOOK_EVERY = 0.5
 """Seconds between two looks at a job that has not finished."""
@@ -48,14 +49,16 @@ def _told(output: Output) -> Generator[Teller]:
     if not sys.stderr.isatty():
         yield _Lines(output)
         return
-    from rich.progress import Progress  # noqa: PLC0415 - only on a terminal
+    from rich.markup import escape  # noqa: PLC0415 - only on a terminal
+    from rich.progress import Progress  # noqa: PLC0415 - as above
 
     with Progress(console=output.talk(), transient=True) as progress:
         bar = progress.add_task("", total=None)
 
         def tell(job: Job) -> None:
             done, total = (job.progress.done, job.progress.total) if job.progress else (0, None)
-            progress.update(bar, description=_sentence(job), completed=done, total=total)
+            description = escape(visible(_sentence(job)))  # a handler's words are no markup
+            progress.update(bar, description=description, completed=done, total=total)
 
         yield tell
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from drumbeat.model.errors import ConfigurationError, Unavailable
+from drumbeat.model.visible import visible
 
 BAD_SETTING = 2
 STORE_AWAY = 5
@@ -23,6 +24,6 @@ def ending_in_a_sentence(hide: Callable[[str], str]) -> Generator[None]:
         yield
     except (ConfigurationError, Unavailable) as error:
         for line in str(error).splitlines():
-            sys.stderr.write(f"Error: {hide(line)}\n")
+            sys.stderr.write(f"Error: {visible(hide(line))}\n")
         code = STORE_AWAY if isinstance(error, Unavailable) else BAD_SETTING
         raise SystemExit(code) from error

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TextIO
 
+from drumbeat.model.visible import visible, visible_json
+
 Hide = Callable[[str], str]
 """Takes the secrets out of a text."""
 
@@ -53,7 +55,7 @@ class TextFormat(_Format):
         facts = "".join(f" {name}={_quoted(value)}" for name, value in self._facts(record).items())
         line = f"{self._time(record)} {record.levelname:<7} {sentence}{facts}"
         traceback = self._traceback(record)
-        return f"{line}\n{traceback}" if traceback else line
+        return visible(f"{line}\n{traceback}" if traceback else line)
 
 
 class JsonFormat(_Format):
@@ -72,7 +74,7 @@ class JsonFormat(_Format):
         }
         first = ("time", "level", "logger", "message")
         ordered = {name: line.pop(name) for name in first} | line
-        return json.dumps(ordered, ensure_ascii=False, default=str)
+        return visible_json(json.dumps(ordered, ensure_ascii=False, default=str))
 
 
 FORMATS: Mapping[str, type[_Format]] = {"TEXT": TextFormat, "JSON": JsonFormat}
