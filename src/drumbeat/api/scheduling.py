@@ -114,9 +114,16 @@ def _changed_job(job: JobSpec, given: ScheduleChangesView, desk: Desk) -> JobSpe
     job = replace(job, **_options(given))
     if not isinstance(given.task, UnsetType):
         unchecked(given.task, (), {})  # refuses names that are not to be submitted
+        if given.task != job.task and given.args is UNSET:
+            raise Problem(
+                422,
+                "invalid-input",
+                f"another task needs its own args: those of {job.task!r} may hold secrets that "
+                f"{given.task!r} does not mark; give args together with task",
+                field="args",
+                rule="given together with another task",
+            )
         job = replace(job, task=given.task)
-        if given.task in desk.registry.names and given.args is UNSET:
-            desk.registry.get(given.task).codec.by_name(job.arguments)  # do they still fit?
     if not isinstance(given.args, UnsetType):
         job = with_arguments(job, given.args, desk)
     return job
