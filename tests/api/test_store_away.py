@@ -119,6 +119,26 @@ async def test_probes_turn_and_say_why_only_to_those_who_may_look() -> None:
     assert (await anybody("GET", "/livez")).status == 200
 
 
+async def test_the_address_of_the_store_is_told_to_nobody_who_is_not_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def away(*_: object) -> Any:
+        raise Unavailable("PostgreSQL at db.internal:5432/shop is not available")
+
+    ours = house()
+    for name in ("find", "list"):
+        monkeypatch.setattr(ours.app.store.tokens, name, away)
+    for caller in (ours.caller(), ours.caller("drum_guessed")):
+        for method, path, body in (
+            ("GET", "/jobs", None),
+            ("GET", "/readyz?verbose", None),
+            ("GET", "/health", None),
+            ("POST", "/login", {"token": "drum_guessed"}),
+        ):
+            answer = await caller(method, path, body)
+            assert b"db.internal" not in answer.body, path
+
+
 async def test_who_was_never_let_in_is_not_let_in_now(lose: Callable[[House], None]) -> None:
     ours = house()
     token = await ours.token(Scope.ADMIN)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hmac
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
 
 from drumbeat.config import Config
-from drumbeat.model.errors import DrumbeatError
+from drumbeat.model.errors import DrumbeatError, Unavailable
 from drumbeat.model.token import Scope, TokenRecord
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Store
@@ -89,7 +90,8 @@ class Keys:
             return True
         now = self._clock.elapsed()
         if self._any is None or (not self._any[0] and now - self._any[1] >= FRESH):
-            self._any = (bool(await self._store.tokens.list()), now)
+            with _without_address():
+                self._any = (bool(await self._store.tokens.list()), now)
         return self._any[0]
 
     async def any_live(self) -> bool:
@@ -117,7 +119,8 @@ class Keys:
                 await self._store.tokens.used(sorted(used))
 
     async def _found(self, digest: str) -> TokenRecord | None:
-        record = await self._store.tokens.find(digest)
+        with _without_address():
+            record = await self._store.tokens.find(digest)
         if record is None or not hmac.compare_digest(record.digest, digest):
             return None
         return record
@@ -126,6 +129,15 @@ class Keys:
         if len(self._recent) >= MOST:
             self._recent.clear()
         self._recent[digest] = (admitted, self._clock.elapsed())
+
+
+@contextmanager
+def _without_address() -> Generator[None]:
+    """Say that the store is away without its address: the caller may be anybody."""
+    try:
+        yield
+    except Unavailable as error:
+        raise Unavailable("the store does not answer, so nobody can tell who asks") from error
 
 
 def _own(token: str, clock: Clock) -> Admitted:
