@@ -14,7 +14,7 @@ from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.token import Scope
 from drumbeat.testing import inside
 
-from .caller import House, house
+from .caller import House, asked, house
 
 OPEN = {"/health", "/livez", "/readyz", "/startupz", "/login", "/logout"}
 SCOPES = list(Scope)
@@ -281,6 +281,51 @@ async def test_a_page_of_others_cannot_change_what_runs_on_this_machine(
     assert answer.status == (201 if passes else 403)
     if not passes:
         assert answer.kind == "foreign-origin"
+
+
+PAGES = {"origin": "http://evil.example"}
+POSTS = [route for route in TABLE if route.method not in ("GET", "HEAD")]
+
+
+@pytest.mark.parametrize("route", POSTS, ids=named)
+async def test_no_page_of_others_reaches_a_route_that_is_more_than_a_look(route: AnyRoute) -> None:
+    ask = house().caller()  # whoever is on this machine may do everything, without a token
+    body = {"token": "x"} if route.path == "/login" else {} if route.reads else None
+    answer = await ask(route.method, filled(route), body, **PAGES)
+    assert (answer.status, answer.kind) == (403, "foreign-origin")
+
+
+@pytest.mark.parametrize("route", POSTS, ids=named)
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "", "x"])
+async def test_only_json_is_taken_and_no_form_of_a_page(route: AnyRoute, kind: str) -> None:
+    answer = await house().caller()(route.method, filled(route), {}, content_type=kind)
+    assert (answer.status, answer.kind) == (415, "not-json")
+    assert answer.data["field"] == "content-type"
+
+
+async def test_a_body_has_to_say_that_it_is_json() -> None:
+    ours = house()
+    ask = ours.caller()
+    connection = {
+        "type": "http",
+        "method": "POST",
+        "path": "/cron/preview",
+        "query_string": b"",
+        "headers": [(b"host", b"localhost")],
+        "client": ("127.0.0.1", 50_000),
+        "scheme": "http",
+    }
+    answer = await asked(ours.api, connection, b'{"when": "* * * * *"}')
+    assert (answer.status, answer.kind) == (415, "not-json")
+    assert (await ask("POST", "/queues/default/pause")).status == 200  # it has no body
+
+
+async def test_failures_of_others_at_one_address_do_not_keep_a_valid_token_out() -> None:
+    ours = house()
+    viewer = ours.caller(await ours.token(Scope.VIEWER))
+    guesses = [(await ours.caller("guess")("GET", "/jobs")).status for _ in range(12)]
+    assert guesses[-1] == 429
+    assert (await viewer("GET", "/jobs")).status == 200
 
 
 @pytest.mark.parametrize(

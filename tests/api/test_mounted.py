@@ -12,12 +12,13 @@ from drumbeat.wiring import api_of
 
 from .caller import Answer, asked
 
-TOKEN = (b"authorization", b"Bearer let me in")
+JSON = (b"content-type", b"application/json")
+TOKEN = (b"authorization", b"Bearer let-me-in-with-this-one")
 
 
 @pytest.fixture
 def app() -> Drumbeat:
-    return Drumbeat("memory://", environment={}, api_token="let me in")
+    return Drumbeat("memory://", environment={}, api_token="let-me-in-with-this-one")
 
 
 async def put(api: Any, method: str, path: str, body: bytes = b"", *, token: bool = True) -> Answer:
@@ -29,7 +30,7 @@ async def put(api: Any, method: str, path: str, body: bytes = b"", *, token: boo
         "raw_path": where.encode(),
         "root_path": "/beat",
         "query_string": query.encode(),
-        "headers": [TOKEN] if token else [],
+        "headers": [JSON, *([TOKEN] if token else [])],
         "client": ("10.0.0.1", 1),
         "scheme": "http",
     }

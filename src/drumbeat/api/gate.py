@@ -103,7 +103,7 @@ class Gate:
         caller = self._believed(headers)
         if caller is None:
             caller = await self._looked_up(route, connection, headers)
-        if route.changes and (caller.session is not None or ORIGINS & headers.keys()):
+        if not route.safe and (caller.session is not None or ORIGINS & headers.keys()):
             peer = self._proxies.peer(connection, headers)
             check_origin(peer, headers, needed=caller.session is not None)
         if not caller.may(route.scope):
@@ -146,11 +146,7 @@ class Gate:
         """What a token is; a `Problem` if it lets nobody in."""
         if len(token) > LONGEST_TOKEN:
             raise self._refusal(peer, "nobody knows this token")
-        digest = digest_of(token)
-        verdict: Admission | None = self.keys.recent(digest)
-        if verdict is None:
-            self._attempts.check(peer.address)
-            verdict = await self.keys.judge(digest)
+        verdict: Admission = await self.keys.judge(digest_of(token))
         if isinstance(verdict, Admitted) and not is_session(verdict.token):
             return verdict
         raise self._refusal(peer, _why(verdict))
@@ -229,14 +225,18 @@ class Gate:
         return None
 
     async def _by_cookie(self, peer: Peer, cookie: str) -> Caller:
-        if self.keys.recent(digest_of(cookie)) is None:
-            self._attempts.check(peer.address)
         verdict, session = await self.sessions.judge(cookie)
         if isinstance(verdict, Admitted) and session is not None:
             return _named(Caller(verdict.token.name, verdict.scope, session), peer)
         raise self._refusal(peer, "the session is over; log in again")
 
     def _refusal(self, peer: Peer, why: str) -> Problem:
+        """The refusal of a credential; too many from one address are not even told why.
+
+        Credentials are looked up first: the failures of others at the same address, for instance
+        behind one proxy, must not keep those out who have a valid one.
+        """
+        self._attempts.check(peer.address)
         self._attempts.failed(peer.address)
         return Problem(401, "token-refused", why, headers=CHALLENGE)
 

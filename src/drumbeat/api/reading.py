@@ -46,11 +46,13 @@ class Reader:
         receive: Receive,
     ) -> Any:
         """The body, as the type that the route reads; None if it reads none."""
+        if not route.safe:
+            _check_type(headers)
         if route.body is None:
             return None
-        _check(route, headers)
+        _check_length(route, headers)
         if BOUNDED in connection:  # our own server cuts off what is too slow, for no timer
-            return self._decode(route, await _whole(route.largest_body, receive))
+            return self._decode(route, headers, await _whole(route.largest_body, receive))
         try:
             async with within(self._clock, BODY_SECONDS):
                 body = await _whole(route.largest_body, receive)
@@ -61,9 +63,11 @@ class Reader:
                 f"the body did not arrive within {BODY_SECONDS:g} s",
                 headers=CLOSE,
             ) from None
-        return self._decode(route, body)
+        return self._decode(route, headers, body)
 
-    def _decode(self, route: AnyRoute, body: bytes) -> Any:
+    def _decode(self, route: AnyRoute, headers: Mapping[bytes, bytes], body: bytes) -> Any:
+        if body and b"content-type" not in headers:
+            raise _not_json("and does not say so")
         decoder = self._decoders.get(route.body)
         if decoder is None:
             decoder = self._decoders[route.body] = msgspec.json.Decoder(route.body)
@@ -95,18 +99,27 @@ async def _whole(largest: int, receive: Receive) -> bytes:
     return b"".join(chunks) if len(chunks) > 1 else chunks[0]
 
 
-def _check(route: AnyRoute, headers: Mapping[bytes, bytes]) -> None:
-    media_type = headers.get(b"content-type", JSON)
+def _check_type(headers: Mapping[bytes, bytes]) -> None:
+    """Refuse what is said to be something else than JSON: a form of any page can send that."""
+    given = headers.get(b"content-type", JSON)
+    if given == JSON:
+        return
+    media_type = given.partition(b";")[0].strip().lower()
     if media_type != JSON:
-        media_type = media_type.partition(b";")[0].strip().lower() or JSON
-    if media_type != JSON:
-        raise Problem(
-            415,
-            "not-json",
-            f"the body must be application/json, not {media_type.decode('latin-1')}; "
-            f"send the header content-type: application/json",
-            field="content-type",
-        )
+        raise _not_json(f"not {media_type.decode('latin-1') or 'of an empty type'}")
+
+
+def _not_json(what: str) -> Problem:
+    return Problem(
+        415,
+        "not-json",
+        f"the body must be application/json, {what}; "
+        f"send the header content-type: application/json",
+        field="content-type",
+    )
+
+
+def _check_length(route: AnyRoute, headers: Mapping[bytes, bytes]) -> None:
     length = headers.get(b"content-length", b"")
     if length.isdigit() and int(length) > route.largest_body:
         raise _too_large(route.largest_body)

@@ -66,6 +66,11 @@ class Route(Generic[Query, Body]):
         """Whether it may change something: looking needs no more than the scope of a viewer."""
         return self.scope not in (None, Scope.VIEWER)
 
+    @property
+    def safe(self) -> bool:
+        """Whether its method may be sent by any page: a browser asks nobody before a GET."""
+        return self.method in ("GET", "HEAD")
+
     def read_query(self, text: bytes) -> Query:
         """The query of a request; a `Problem` that names the field if it is not what is taken."""
         if not text and self.query is Nothing:
