@@ -48,7 +48,7 @@ async def entries(store: Any) -> Any:
 @pytest.fixture
 def ours() -> House:
     seen.clear()
-    return house(api_token="let me in", routes=ROUTES)
+    return house(api_token="let-me-in-with-this-one", routes=ROUTES)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def ours() -> House:
 async def test_a_change_is_recorded_before_and_concluded_after(
     ours: House, what: str, status: int, outcome: str
 ) -> None:
-    caller = ours.caller("let me in")
+    caller = ours.caller("let-me-in-with-this-one")
     answer = await caller("POST", f"/things/{what}", x_drumbeat_reason="because")
     assert answer.status == status
     assert seen == [None]
@@ -74,7 +74,7 @@ async def test_a_change_is_recorded_before_and_concluded_after(
 
 async def test_a_look_is_not_recorded(ours: House) -> None:
     await ours.app.store.audit.record(AuditNote("x", "y", "z"))
-    await ours.caller("let me in")("GET", "/things/this")
+    await ours.caller("let-me-in-with-this-one")("GET", "/things/this")
     assert len(await entries(ours.app.store)) == 1
 
 
@@ -85,7 +85,7 @@ async def test_nothing_is_changed_that_cannot_be_recorded(
         raise Unavailable("the store is away")
 
     monkeypatch.setattr(ours.app.store.audit, "record", away)
-    answer = await ours.caller("let me in")("POST", "/things/this")
+    answer = await ours.caller("let-me-in-with-this-one")("POST", "/things/this")
     assert (answer.status, answer.kind) == (503, "store-unavailable")
     assert seen == []
 
@@ -134,21 +134,21 @@ async def test_who_is_refused_leaves_no_entry(ours: House) -> None:
 async def test_what_exactly_was_asked_for_is_kept_without_what_may_be_secret(
     method: str, path: str, body: Any, details: Any
 ) -> None:
-    ours = house(api_token="let me in")
-    await ours.caller("let me in")(method, path, body)
+    ours = house(api_token="let-me-in-with-this-one")
+    await ours.caller("let-me-in-with-this-one")(method, path, body)
     (entry,) = await entries(ours.app.store)
     assert entry.note.details == details
 
 
 async def test_what_is_only_counted_is_not_recorded() -> None:
-    ask = house(api_token="let me in").caller("let me in")
+    ask = house(api_token="let-me-in-with-this-one").caller("let-me-in-with-this-one")
     counted = await ask("POST", "/jobs/cancel", {"filter": {"task": "greet"}, "dry_run": True})
     assert counted.status == 202
     assert (await ask("GET", "/audit")).data == []
 
 
 async def test_a_reason_may_stand_in_a_header() -> None:
-    ask = house(api_token="let me in").caller("let me in")
+    ask = house(api_token="let-me-in-with-this-one").caller("let-me-in-with-this-one")
     await ask("PUT", "/schedules/beat", {"task": "greet", "when": "@daily"})
     paused = await ask("POST", "/schedules/beat/pause", x_drumbeat_reason="no disk")
     assert paused.data["pause_reason"] == "no disk"
@@ -160,17 +160,17 @@ async def test_a_reason_may_stand_in_a_header() -> None:
 
 
 async def test_a_token_is_not_made_to_be_over() -> None:
-    ours = house(api_token="let me in")
+    ours = house(api_token="let-me-in-with-this-one")
     now = ours.clock.now().isoformat()
     body = {"name": "x", "scope": "viewer", "expires_at": now}
-    refused = await ours.caller("let me in")("POST", "/tokens", body)
+    refused = await ours.caller("let-me-in-with-this-one")("POST", "/tokens", body)
     assert (refused.status, refused.data["field"]) == (422, "expires_at")
     assert not await ours.app.store.tokens.list()
 
 
 async def test_tokens_are_made_shown_once_and_revoked() -> None:
-    ours = house(api_token="let me in")
-    admin = ours.caller("let me in")
+    ours = house(api_token="let-me-in-with-this-one")
+    admin = ours.caller("let-me-in-with-this-one")
     made = await admin("POST", "/tokens", {"name": "deploy", "scope": "submitter"})
     assert made.status == 201
     token = made.data["token"]

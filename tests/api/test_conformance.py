@@ -23,7 +23,7 @@ from drumbeat.api.routes.document import document
 schemathesis.openapi  # noqa: B018 - loads the checks
 
 Value = str | float | bool | list[Any] | dict[str, Any] | None
-TOKEN = "let me in"
+TOKEN = "let-me-in-with-this-one"
 ENDLESS = {"GET /events"}
 NOT_HELD = {"positive_data_acceptance", "ignored_auth"}
 """Some rules are beyond what a schema can say, such as a cron that never comes; and the bound on

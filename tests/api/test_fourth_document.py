@@ -34,7 +34,7 @@ app = Drumbeat(default_task="work")
 async def work(data: str) -> str:
     return data.upper()
 """
-TOKEN = "a token of the test"
+TOKEN = "a-token-of-this-very-test"
 REQUESTS = 10_000
 CALLERS = 100
 

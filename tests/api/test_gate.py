@@ -180,37 +180,37 @@ async def test_the_use_of_a_token_is_noted_now_and_then() -> None:
 
 
 async def test_the_token_of_the_settings_may_do_everything() -> None:
-    ours = house(api_token="let me in", local=False)
-    assert (await ours.caller("let me in")("GET", "/whoami")).data["scope"] == "admin"
+    ours = house(api_token="let-me-in-with-this-one", local=False)
+    assert (await ours.caller("let-me-in-with-this-one")("GET", "/whoami")).data["scope"] == "admin"
     assert (await ours.caller("let me out")("GET", "/whoami")).status == 401
     assert (await ours.caller()("GET", "/whoami")).status == 401
 
 
 @pytest.mark.parametrize("said", ["Basic eDp5", "Bearer", "Bearer  ", "drum_x", ""])
 async def test_a_header_that_holds_no_token_is_refused(said: str) -> None:
-    ours = house(api_token="let me in")
+    ours = house(api_token="let-me-in-with-this-one")
     answer = await ours.caller()("GET", "/jobs", authorization=said)
     assert (answer.status, answer.kind) == (401, "token-missing")
 
 
 async def test_failed_attempts_of_an_address_are_bounded() -> None:
-    ours = house(api_token="let me in")
+    ours = house(api_token="let-me-in-with-this-one")
     guesses = [(await ours.caller("guess")("GET", "/jobs")).status for _ in range(12)]
     assert guesses == [401] * 10 + [429] * 2
     assert (await ours.caller("guess", address="10.0.0.9")("GET", "/jobs")).status == 401
-    assert (await ours.caller("let me in")("GET", "/jobs")).status == 200
+    assert (await ours.caller("let-me-in-with-this-one")("GET", "/jobs")).status == 200
     await ours.clock.advance("1s")
     assert (await ours.caller("guess")("GET", "/jobs")).status == 401
 
 
 async def test_insecure_lets_everybody_do_everything() -> None:
-    ours = house(insecure=True, api_token="x", local=False)
+    ours = house(insecure=True, api_token="let-me-in-with-this-one", local=False)
     assert (await ours.caller(address="203.0.113.9")("GET", "/whoami")).data["scope"] == "admin"
 
 
 async def test_a_server_that_is_read_only_changes_nothing_whoever_asks() -> None:
-    ours = house(read_only=True, api_token="let me in")
-    caller = ours.caller("let me in")
+    ours = house(read_only=True, api_token="let-me-in-with-this-one")
+    caller = ours.caller("let-me-in-with-this-one")
     for route in TABLE:
         if route.changes:
             answer = await caller(route.method, filled(route), {} if route.reads else None)
@@ -248,7 +248,7 @@ async def test_behind_a_proxy_the_token_says_how_far_and_the_proxy_says_who() ->
 
 
 async def test_attempts_behind_a_proxy_are_counted_by_whoever_is_behind_it() -> None:
-    ours = house(trusted_proxies=("10.0.0.7",), api_token="let me in")
+    ours = house(trusted_proxies=("10.0.0.7",), api_token="let-me-in-with-this-one")
     proxy = ours.caller("guess", address="10.0.0.7")
     answers = [
         await proxy("GET", "/jobs", x_forwarded_for=f"1.1.1.{made_up}, 203.0.113.9")
@@ -334,7 +334,7 @@ async def test_failures_of_others_at_one_address_do_not_keep_a_valid_token_out()
         ({}, False, "there is no token: make one with `drumbeat token create`, set"),
         ({}, True, None),
         ({"insecure": True}, False, None),
-        ({"api_token": "let me in"}, False, None),
+        ({"api_token": "let-me-in-with-this-one"}, False, None),
         ({"trusted_proxies": ("10.0.0.7",)}, False, None),
     ],
 )
@@ -367,12 +367,12 @@ async def test_details_of_a_probe_need_a_token(ours: House) -> None:
     plain = await ours.caller()("GET", "/health")
     assert "registered_tasks" not in plain.data
     assert (await ours.caller()("GET", "/readyz?verbose")).status == 401
-    told = await ours.caller("let me in")("GET", "/health")
+    told = await ours.caller("let-me-in-with-this-one")("GET", "/health")
     assert told.data["registered_tasks"] == ["greet"]
-    verbose = await ours.caller("let me in")("GET", "/readyz?verbose")
+    verbose = await ours.caller("let-me-in-with-this-one")("GET", "/readyz?verbose")
     assert verbose.data["checks"]["store"] == "ok"
 
 
 @pytest.fixture
 def ours() -> House:
-    return house(api_token="let me in")
+    return house(api_token="let-me-in-with-this-one")

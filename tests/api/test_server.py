@@ -286,12 +286,12 @@ async def test_a_node_that_drains_is_not_ready() -> None:
 
 
 async def test_while_the_store_is_away_the_api_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with node(api_token="let me in") as (app, address):
+    async with node(api_token="let-me-in-with-this-one") as (app, address):
 
         async def away(*_: object) -> None:
             raise Unavailable("no answer from db.internal")
 
-        bearer = b"authorization: Bearer let me in\r\n\r\n"
+        bearer = b"authorization: Bearer let-me-in-with-this-one\r\n\r\n"
         monkeypatch.setattr(app.store.jobs, "list", away)
         desk_now = await asked(address, b"GET /jobs HTTP/1.1\r\n" + bearer)
         assert desk_now[0] == 503

@@ -35,27 +35,29 @@ async def test_a_session_has_the_scope_of_its_token() -> None:
 
 
 async def test_the_cookie_is_kept_from_scripts_and_other_sites() -> None:
-    ours = house(api_token="let me in")
-    answer = await ours.caller()("POST", "/login", {"token": "let me in"})
+    ours = house(api_token="let-me-in-with-this-one")
+    answer = await ours.caller()("POST", "/login", {"token": "let-me-in-with-this-one"})
     attributes = answer.headers["set-cookie"].split("; ")[1:]
     assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(attributes)
     assert "Secure" not in attributes
-    assert "let me in" not in answer.headers["set-cookie"]
-    secure = await ours.caller(scheme="https")("POST", "/login", {"token": "let me in"})
+    assert "let-me-in-with-this-one" not in answer.headers["set-cookie"]
+    secure = await ours.caller(scheme="https")(
+        "POST", "/login", {"token": "let-me-in-with-this-one"}
+    )
     assert "Secure" in secure.headers["set-cookie"]
 
 
 async def test_a_wrong_token_opens_no_session() -> None:
-    ours = house(api_token="let me in")
+    ours = house(api_token="let-me-in-with-this-one")
     answers = [await ours.caller()("POST", "/login", {"token": "guess"}) for _ in range(11)]
     assert [each.status for each in answers] == [401] * 10 + [429]
     assert all("set-cookie" not in each.headers for each in answers)
 
 
 async def test_a_page_of_others_cannot_log_somebody_in() -> None:
-    ours = house(api_token="let me in")
+    ours = house(api_token="let-me-in-with-this-one")
     answer = await ours.caller()(
-        "POST", "/login", {"token": "let me in"}, origin="http://evil.example"
+        "POST", "/login", {"token": "let-me-in-with-this-one"}, origin="http://evil.example"
     )
     assert (answer.status, answer.kind) == (403, "foreign-origin")
 
@@ -72,8 +74,8 @@ async def test_a_page_of_others_cannot_log_somebody_in() -> None:
 async def test_a_change_by_cookie_has_to_come_from_a_page_of_ours(
     headers: dict[str, str], status: int
 ) -> None:
-    ours = house(api_token="let me in")
-    said = await logged_in(ours, "let me in")
+    ours = house(api_token="let-me-in-with-this-one")
+    said = await logged_in(ours, "let-me-in-with-this-one")
     answer = await ours.caller()("POST", "/jobs", {"task": "greet"}, cookie=said, **headers)
     assert answer.status == status
 
@@ -104,8 +106,8 @@ async def test_a_session_ends_with_its_token() -> None:
 
 
 async def test_a_session_ends_after_its_time() -> None:
-    ours = house(api_token="let me in")
-    said = await logged_in(ours, "let me in")
+    ours = house(api_token="let-me-in-with-this-one")
+    said = await logged_in(ours, "let-me-in-with-this-one")
     await ours.clock.advance("12h")
     assert (await ours.caller()("GET", "/whoami", cookie=said)).status == 401
 
@@ -119,8 +121,8 @@ async def test_a_session_does_not_outlive_its_token() -> None:
 
 
 async def test_a_session_is_no_token() -> None:
-    ours = house(api_token="let me in")
-    said = await logged_in(ours, "let me in")
+    ours = house(api_token="let-me-in-with-this-one")
+    said = await logged_in(ours, "let-me-in-with-this-one")
     value = said.partition("=")[2]
     assert (await ours.caller(value)("GET", "/whoami")).status == 401
     assert (await ours.caller()("POST", "/login", {"token": value})).status == 401
@@ -128,8 +130,8 @@ async def test_a_session_is_no_token() -> None:
 
 @pytest.mark.parametrize("change", ["", "x", "x.y", "drum_x.", ".", "é", "a" * 5_000])
 async def test_a_cookie_that_was_changed_opens_nothing(change: str) -> None:
-    ours = house(api_token="let me in")
-    await logged_in(ours, "let me in")
+    ours = house(api_token="let-me-in-with-this-one")
+    await logged_in(ours, "let-me-in-with-this-one")
     answer = await ours.caller()("GET", "/whoami", cookie=f"drumbeat_session={change}")
     assert answer.status == 401
 
@@ -143,8 +145,47 @@ async def test_the_token_of_a_session_cannot_be_exchanged() -> None:
 
 
 async def test_sessions_are_not_listed_among_the_tokens_unless_asked_for() -> None:
-    ours = house(api_token="let me in")
-    await logged_in(ours, "let me in")
-    admin = ours.caller("let me in")
+    ours = house(api_token="let-me-in-with-this-one")
+    await logged_in(ours, "let-me-in-with-this-one")
+    admin = ours.caller("let-me-in-with-this-one")
     assert (await admin("GET", "/tokens")).data == []
     assert len((await admin("GET", "/tokens?sessions=true")).data) == 1
+
+
+async def audited(ours: House) -> list[tuple[str, str, str]]:
+    answer = await ours.caller("let-me-in-with-this-one")("GET", "/audit")
+    return [(each["actor"], each["action"], each["outcome"]) for each in answer.data]
+
+
+async def test_logins_and_logouts_are_in_the_audit_log() -> None:
+    ours = house(api_token="let-me-in-with-this-one")
+    said = await logged_in(ours, await ours.token(Scope.VIEWER, "anna"))
+    await ours.caller()("POST", "/logout", cookie=said, **OURS)
+    assert await audited(ours) == [
+        ("anna", "session.end", "done"),
+        ("anna", "session.open", "done"),
+    ]
+    await ours.caller()("POST", "/login", {"token": "guess"}, **OURS)
+    assert len(await audited(ours)) == 2
+
+
+async def test_a_server_that_changes_nothing_opens_no_session() -> None:
+    ours = house(read_only=True, api_token="let-me-in-with-this-one")
+    answer = await ours.caller()("POST", "/login", {"token": "let-me-in-with-this-one"}, **OURS)
+    assert (answer.status, answer.kind) == (403, "read-only")
+    assert list(await ours.app.store.tokens.list()) == []
+
+
+async def test_sessions_that_are_over_are_forgotten_by_a_later_login() -> None:
+    ours = house(api_token="let-me-in-with-this-one")
+    for _ in range(3):
+        await logged_in(ours, "let-me-in-with-this-one")
+    await ours.clock.advance("2d")
+    await logged_in(ours, "let-me-in-with-this-one")
+    assert len(await ours.app.store.tokens.list()) == 1
+
+
+@pytest.mark.parametrize("name", ["session 0123456789ab of anna", "Session x", "session "])
+async def test_no_token_can_be_named_like_a_session(name: str) -> None:
+    answer = await house().caller()("POST", "/tokens", {"name": name, "scope": "viewer"})
+    assert (answer.status, answer.data["field"]) == (422, "name")

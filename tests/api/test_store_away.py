@@ -98,14 +98,14 @@ async def test_details_of_the_probes_are_told_too(lose: Callable[[House], None])
 
 
 async def test_probes_turn_and_say_why_only_to_those_who_may_look() -> None:
-    ours = house(api_token="let me in")
+    ours = house(api_token="let-me-in-with-this-one")
     desk = inside.desk(ours.app)
     store: Any = SimpleNamespace(now=refusing)
     condition = Condition(store, desk.standing, desk.runtime.clock)
     ours.api = Api(
         replace(desk, phase=lambda: Phase.RUNNING, condition=condition), ours.api.gate, TABLE
     )
-    anybody, viewer = ours.caller(), ours.caller("let me in")
+    anybody, viewer = ours.caller(), ours.caller("let-me-in-with-this-one")
     ready = await anybody("GET", "/readyz")
     assert (ready.status, ready.data) == (503, {"status": "store-unavailable"})
     verbose = await viewer("GET", "/readyz?verbose")

@@ -49,6 +49,7 @@ from .broken.stores import (
     FenceAcceptsEqualTokens,
     FenceByAttempt,
     FenceForgetsDomains,
+    ForgetsAllThatIsOver,
     ForgetsCancellation,
     ForgetsTotals,
     GiveBackCounts,
@@ -140,6 +141,7 @@ BROKEN_STORES: dict[StorePart, Sequence[Case]] = {
     RemembersWhoWasOutranked: [stores.test_a_lease_that_is_outranked_leaves_no_term],
     LastOutcomeStands: [stores.test_the_outcome_is_said_afterwards_and_the_first_stands],
     LooksForTheNameFirst: [stores.test_one_name_added_at_once_by_many_becomes_one_token],
+    ForgetsAllThatIsOver: [stores.test_only_sessions_that_are_over_are_forgotten],
 }
 
 BROKEN_LEASES: dict[type[MemoryLeases], Sequence[Case]] = {

@@ -207,7 +207,7 @@ async def test_a_redirect_is_not_followed_with_a_token() -> None:
 @pytest.fixture
 async def guarded() -> AsyncGenerator[str]:
     """A server that wants a token."""
-    app = Drumbeat("memory://", environment={}, http_addr="127.0.0.1:0", api_token="drum_admin")
+    app = Drumbeat("memory://", environment={}, http_addr="127.0.0.1:0", api_token="drum_of-the-administrator")
     async with app.running(["api"]):
         yield f"http://{app.addresses[0]}"
 
@@ -220,7 +220,7 @@ async def test_a_token_is_needed_and_reaches_as_far_as_its_scope(guarded: str) -
             await anext(nobody.events())
         with pytest.raises(Unauthorised, match="nobody knows this token"):
             await wrong.jobs.list()
-    async with Client(guarded, "drum_admin") as admin:
+    async with Client(guarded, "drum_of-the-administrator") as admin:
         made = await admin.tokens.create("looker", Scope.VIEWER)
     async with Client(guarded, made.token) as looker:
         assert (await looker.jobs.list()).items == ()

@@ -114,3 +114,15 @@ def test_what_is_no_address_is_refused_by_a_sentence(given: Any) -> None:
         Drumbeat(given, environment={})
     with pytest.raises(ConfigurationError, match=r"coordinator must be an address"):
         Drumbeat("memory://", coordinator=given, environment={})
+
+
+@pytest.mark.parametrize("token", ["", "secret", "x" * 64, "abcabcabcabcabcabcabcabc"])
+def test_a_token_that_can_be_guessed_is_refused_without_showing_it(token: str) -> None:
+    with pytest.raises(ConfigurationError, match="api_token is too easy to guess") as refused:
+        Config(api_token=token)
+    assert "openssl rand -hex 32" in str(refused.value)
+    assert not token or token not in str(refused.value)
+
+
+def test_a_token_that_was_made_by_chance_is_taken() -> None:
+    assert Config(api_token="7f3a9c0be1d24586a7f3a9c0be1d2458").api_token is not None

@@ -8,13 +8,15 @@ whole is what the store knows: neither can be exchanged, and a session ends with
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
 from http.cookies import CookieError, SimpleCookie
 
 from drumbeat.api.keys import Keys
 from drumbeat.api.peer import Headers, text
 from drumbeat.engine.tokens import new_token
-from drumbeat.model.errors import Unavailable
+from drumbeat.model.audit import AuditNote
+from drumbeat.model.errors import DrumbeatError, Unavailable
 from drumbeat.model.token import NAME_LIMIT, NameTaken, NewToken, TokenRecord
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Store
@@ -22,6 +24,10 @@ from drumbeat.rules.tokens import Admission, Admitted, Unknown, digest_of
 
 COOKIE = "drumbeat_session"
 LIFETIME = timedelta(hours=12)
+KEPT = timedelta(days=1)
+"""How long a session that is over is still listed; the next login forgets it then."""
+OPENED, ENDED = "session.open", "session.end"
+"""What the audit log calls a login and a logout."""
 
 
 class Sessions:
@@ -33,7 +39,16 @@ class Sessions:
         self._clock = clock
 
     async def open(self, parent: TokenRecord) -> str:
-        """The value of a new session's cookie."""
+        """The value of a new session's cookie. It is in the audit log before it is opened."""
+        note = AuditNote(parent.name, OPENED, parent.name, details={"scope": parent.scope.value})
+        entry = await self._store.audit.record(note)
+        value = await self._open(parent)
+        with suppress(DrumbeatError):  # the session is open: that stands
+            await self._store.audit.conclude(entry.id, "done")
+            await self._store.tokens.prune_sessions(self._clock.now() - KEPT)
+        return value
+
+    async def _open(self, parent: TokenRecord) -> str:
         value = f"{new_token()}.{parent.digest}"
         digest = digest_of(value)
         ends = self._clock.now() + LIFETIME
@@ -61,9 +76,12 @@ class Sessions:
         parent = self._keys.remembered(value.rpartition(".")[2])
         return None if session is None or parent is None else (parent, session.token)
 
-    async def end(self, session: TokenRecord) -> None:
-        """Let nobody in by it any more."""
+    async def end(self, session: TokenRecord, name: str) -> None:
+        """Let nobody in by it any more; `name` is whose session it was."""
+        entry = await self._store.audit.record(AuditNote(name, ENDED, name))
         await self._store.tokens.revoke(str(session.id))
+        with suppress(DrumbeatError):
+            await self._store.audit.conclude(entry.id, "done")
         self._keys.forget(session.digest)
 
 

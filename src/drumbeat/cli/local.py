@@ -34,7 +34,7 @@ from drumbeat.model.wording import counted
 from drumbeat.ports.audit import AuditLog
 from drumbeat.rules.explaining import explain_schedule, explain_tick
 from drumbeat.rules.moments import Moments
-from drumbeat.rules.tokens import digest_of, is_session
+from drumbeat.rules.tokens import check_name, digest_of, is_session
 
 UNCHECKED = (
     "The app is not known here (--app): the arguments go unchecked, "
@@ -80,6 +80,7 @@ class LocalTokens:
         self, name: str, scope: Scope, lifetime: timedelta | None
     ) -> tuple[TokenRecord, str] | NameTaken:
         """A new token with its secret."""
+        check_name(name)
         store, secret = self._app.store, new_token()
         expires_at = None if lifetime is None else await store.now() + lifetime
         new = NewToken(name, digest_of(secret), scope, expires_at)

@@ -24,6 +24,7 @@ from drumbeat.config.kinds import (
     Length,
     Names,
     Text,
+    Token,
 )
 from drumbeat.config.masking import MASK, masked
 from drumbeat.config.origin import Origin
@@ -240,7 +241,7 @@ class Config:
         default=None,
         metadata=setting(
             Row(
-                Text(may_be_missing=True),
+                Token(),
                 "a token with the scope admin, besides those in the store",
                 secret=True,
                 option=None,

@@ -14,6 +14,9 @@ from drumbeat.model.duration import parse_duration
 from drumbeat.model.errors import InvalidInput
 
 HIGHEST_PORT = 65_535
+SHORTEST_TOKEN = 20
+FEWEST_LETTERS = 8
+"""Different characters that a token has at least."""
 TRUE = frozenset({"true", "1", "yes", "on"})
 FALSE = frozenset({"false", "0", "no", "off"})
 
@@ -63,6 +66,28 @@ class Text(Kind):
     def show(self, value: object) -> str:
         """As it is written."""
         return "" if value is None else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Token(Kind):
+    """A secret that nobody can guess; it may be missing."""
+
+    @property
+    def placeholder(self) -> str:
+        """What stands for it."""
+        return "TOKEN"
+
+    def check(self, name: str, value: object) -> None:
+        """Refuse what could be guessed. The value itself is not told."""
+        if value is None:
+            return
+        if not isinstance(value, str):
+            raise InvalidInput(f"{name} must be text")
+        if len(value) < SHORTEST_TOKEN or len(set(value)) < FEWEST_LETTERS:
+            raise InvalidInput(
+                f"{name} is too easy to guess: it needs at least {SHORTEST_TOKEN} characters, "
+                f"{FEWEST_LETTERS} of them different; `openssl rand -hex 32` makes one"
+            )
 
 
 @dataclass(frozen=True, slots=True)

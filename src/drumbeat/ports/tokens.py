@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from drumbeat.model.token import NameTaken, NewToken, TokenRecord
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class TokenStore(Protocol):
-    """Tokens by their digest. They are few, and none is ever forgotten."""
+    """Tokens by their digest. They are few, and only sessions of browsers are ever forgotten."""
 
     async def add(self, token: NewToken, at: At = None) -> TokenRecord | NameTaken:
         """Know a token from now on, unless one that is not revoked has its name."""
@@ -32,6 +33,13 @@ class TokenStore(Protocol):
 
     async def find(self, digest: str) -> TokenRecord | None:
         """The token of a digest, also if it is over: `rules.tokens` judges that."""
+        ...
+
+    async def prune_sessions(self, before: datetime) -> int:
+        """Forget the sessions of browsers that were revoked or expired before an instant.
+
+        Returns how many. `rules.tokens` says which tokens are sessions. Idempotent.
+        """
         ...
 
     async def used(self, ids: Sequence[int], at: At = None) -> None:

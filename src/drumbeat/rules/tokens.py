@@ -9,6 +9,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TypeAlias
 
+from drumbeat.model.errors import InvalidOption
 from drumbeat.model.token import Scope, TokenRecord
 
 PREFIX = "drum_"
@@ -83,6 +84,15 @@ def id_of(name_or_id: str) -> int | None:
     if not name_or_id.isdecimal():
         return None
     return int(name_or_id) if len(name_or_id) <= DIGITS else NOBODY
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that looks like that of a browser's session: it would be taken for one."""
+    if name.casefold().startswith("session "):
+        raise InvalidOption(
+            f"the name of a token must not begin with 'session ', as {name!r} does: browsers' "
+            f"sessions are named so; take another name"
+        )
 
 
 def is_session(record: TokenRecord) -> bool:

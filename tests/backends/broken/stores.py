@@ -325,6 +325,16 @@ class LooksForTheNameFirst(MemoryTokens):
             return record
 
 
+class ForgetsAllThatIsOver(MemoryTokens):
+    """Forgets every token that has expired, and not only the sessions of browsers."""
+
+    async def prune_sessions(self, before: datetime) -> int:
+        over = [each for each in await self.list() if each.expires_at and each.expires_at < before]
+        for each in over:
+            del self._records[each.id]
+        return len(over)
+
+
 class BrokenStore(MemoryStore):
     """A memory store with other parts."""
 

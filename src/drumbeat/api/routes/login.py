@@ -14,6 +14,7 @@ from drumbeat.api.resolver import AnyRoute
 from drumbeat.api.route import Route
 from drumbeat.api.sessions import cookie_of, set_cookie
 from drumbeat.model.token import Scope
+from drumbeat.rules.tokens import Admitted
 
 
 class LoginView(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -36,6 +37,13 @@ async def log_in(call: Call[Nothing, LoginView]) -> Answer:
     """Open a session, kept in a cookie that no script can read."""
     gate, peer = call.gate, call.gate.peer(call.connection, call.headers)
     check_origin(peer, call.headers, needed=False)
+    if call.desk.config.read_only:  # a session is kept in the store
+        raise Problem(
+            403,
+            "read-only",
+            "this server changes nothing, and a session would be kept in its store; "
+            "send the token as `Authorization: Bearer ...`",
+        )
     admitted = await gate.by_token(peer, call.body.token)
     value = await gate.sessions.open(admitted.token)
     view = WhoView(
@@ -50,9 +58,10 @@ async def log_out(call: Call[Nothing, Any]) -> Answer:
     check_origin(peer, call.headers, needed=False)
     cookie = cookie_of(call.headers)
     if cookie is not None:
-        _, session = await call.gate.sessions.judge(cookie)
+        verdict, session = await call.gate.sessions.judge(cookie)
         if session is not None:
-            await call.gate.sessions.end(session)
+            name = verdict.token.name if isinstance(verdict, Admitted) else session.name
+            await call.gate.sessions.end(session, name)
     return Answer(204, headers={"set-cookie": set_cookie("", secure=peer.secure)})
 
 

@@ -14,7 +14,7 @@ from drumbeat.api.resolver import AnyRoute
 from drumbeat.api.route import Route
 from drumbeat.engine.tokens import new_token
 from drumbeat.model.token import NAME_LIMIT, NameTaken, NewToken, Scope
-from drumbeat.rules.tokens import digest_of, is_session
+from drumbeat.rules.tokens import check_name, digest_of, is_session
 from drumbeat.wire.fields import Instant
 from drumbeat.wire.token import MadeTokenView, TokenView, made_token_view, token_view
 
@@ -46,6 +46,7 @@ async def make(call: Call[Nothing, NewTokenView]) -> MadeTokenView:
         said = f"expires_at is {wanted.expires_at.isoformat()}, and has to be {rule}"
         raise Problem(422, "invalid-input", said, field="expires_at", rule=rule)
     with about("name"):
+        check_name(wanted.name)
         new = NewToken(wanted.name, digest_of(token), wanted.scope, wanted.expires_at)
         made = await call.desk.store.tokens.add(new)
     if isinstance(made, NameTaken):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import count
 
+from drumbeat.model.instant import aware
 from drumbeat.model.token import NameTaken, NewToken, TokenRecord
 from drumbeat.ports.store import At
-from drumbeat.rules.tokens import id_of
+from drumbeat.rules.tokens import id_of, is_session
 from drumbeat.stores.memory.step import Step
 
 
@@ -54,6 +56,22 @@ class MemoryTokens:
         with self._step:
             found = (each for each in self._records.values() if each.digest == digest)
             return next(found, None)
+
+    async def prune_sessions(self, before: datetime) -> int:
+        """Forget the sessions of browsers that were over before an instant."""
+        before = aware("before", before)
+        with self._step:
+            over = [
+                each.id
+                for each in self._records.values()
+                if is_session(each)
+                and any(
+                    end is not None and end < before for end in (each.revoked_at, each.expires_at)
+                )
+            ]
+            for token_id in over:
+                del self._records[token_id]
+            return len(over)
 
     async def used(self, ids: Sequence[int], at: At = None) -> None:
         """Note that tokens were used."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from drumbeat.model.instant import aware
 from drumbeat.model.token import NameTaken, NewToken, Scope, TokenRecord
@@ -49,6 +50,11 @@ class PostgresTokens:
         """The token of a digest, also if it is over."""
         row = await self._database.fetch_row(self._sql.by_digest, digest)
         return None if row is None else _token(row)
+
+    async def prune_sessions(self, before: datetime) -> int:
+        """Forget the sessions of browsers that were over before an instant."""
+        over = await self._database.fetch(self._sql.prune_sessions, aware("before", before))
+        return len(over)
 
     async def used(self, ids: Sequence[int], at: At = None) -> None:
         """Note that tokens were used."""

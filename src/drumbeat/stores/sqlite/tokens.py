@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
+from drumbeat.model.instant import aware
 from drumbeat.model.token import NameTaken, NewToken, Scope, TokenRecord
 from drumbeat.ports.store import At
 from drumbeat.rules.tokens import id_of
 from drumbeat.sqlite.database import Database
-from drumbeat.sqlite.instants import to_instant, to_instant_or_none, to_number_or_none
+from drumbeat.sqlite.instants import to_instant, to_instant_or_none, to_number, to_number_or_none
 from drumbeat.stores.sqlite.moment import check_at
 from drumbeat.stores.sqlite.session import StoreSession
 from drumbeat.stores.sqlite.sql import TOKENS, listed
@@ -67,6 +69,13 @@ class SqliteTokens:
             return None if row is None else _token(row)
 
         return await self._database.read(question)
+
+    async def prune_sessions(self, before: datetime) -> int:
+        """Forget the sessions of browsers that were over before an instant."""
+        moment = to_number(aware("before", before))
+        return await self._database.write(
+            lambda session: session.execute(TOKENS.prune_sessions, {"before": moment}).rowcount
+        )
 
     async def used(self, ids: Sequence[int], at: At = None) -> None:
         """Note that tokens were used."""

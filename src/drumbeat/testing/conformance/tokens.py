@@ -92,6 +92,26 @@ class TokenConformance:
         ]
         assert (await store.tokens.find(c.digest)) == c
 
+    async def test_only_sessions_that_are_over_are_forgotten(self, store: Store) -> None:
+        def session(number: int, end: int) -> NewToken:
+            name = f"session {number:012x} of ci"
+            return NewToken(name, digest_of(name), Scope.VIEWER, after(end))
+
+        expired = await added(store, session(1, 10))
+        revoked = await added(store, session(2, 1_000))
+        await store.tokens.revoke(revoked.name, after(10))
+        fresh = await added(store, session(3, 1_000))
+        just_over = await added(store, session(4, 60))
+        person = await added(store, NewToken("ci", digest_of("one"), Scope.VIEWER, after(10)))
+        alike = await added(
+            store, NewToken("session of ci", digest_of("two"), Scope.VIEWER, after(1))
+        )
+        assert await store.tokens.prune_sessions(after(60)) == 2
+        left = [fresh.id, just_over.id, person.id, alike.id]
+        assert [each.id for each in await store.tokens.list()] == left
+        assert await store.tokens.find(expired.digest) is None
+        assert await store.tokens.prune_sessions(after(60)) == 0
+
     async def test_one_name_added_at_once_by_many_becomes_one_token(
         self, store: Store, traits: StoreTraits
     ) -> None:

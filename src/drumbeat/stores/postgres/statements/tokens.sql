@@ -33,3 +33,10 @@ SET last_used_at = greatest(last_used_at, coalesce($2::timestamptz, clock_timest
 WHERE id = ANY (ARRAY(
     SELECT id FROM {schema}.tokens WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE
 ));
+
+-- name: prune_sessions
+-- Sessions of browsers that were over before then, by the names that `rules.tokens` gives them.
+DELETE FROM {schema}.tokens
+WHERE name ~ '^session [0-9a-f]{12} of '
+  AND (revoked_at < $1 OR expires_at < $1)
+RETURNING id;

@@ -32,3 +32,9 @@ UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL;
 -- Tokens were used about then.
 UPDATE tokens SET last_used_at = max(coalesce(last_used_at, :at), :at)
 WHERE id IN (SELECT value FROM json_each(:ids));
+
+-- name: prune_sessions
+-- Sessions of browsers that were over before then, by the names that `rules.tokens` gives them.
+DELETE FROM tokens
+WHERE name GLOB 'session ' || replace(hex(zeroblob(6)), '0', '[0-9a-f]') || ' of *'
+  AND (revoked_at < :before OR expires_at < :before);
