@@ -50,6 +50,7 @@ from drumbeat.telemetry.vitals import Vitals
 from drumbeat.transactions import CallersTransactions
 from drumbeat.wiring import (
     Plant,
+    announcements,
     api_of,
     build_node,
     check,
@@ -59,7 +60,6 @@ from drumbeat.wiring import (
     submitting_of,
     tracing_of,
     wants_doors,
-    warn_without_election,
 )
 
 if TYPE_CHECKING:
@@ -238,7 +238,8 @@ class Drumbeat(Declarations):
             return await self._start_node(roles)
 
     async def _start_node(self, roles: frozenset[Role]) -> RunningNode:
-        warn_without_election(self._backends, self.id, self._bus)
+        for event in announcements(self._backends, self.settings, self.id):
+            self._bus.emit(event)
         waiting = await self.schedules.declare(declared_on(self._backends, self._declared.values()))
         plant = Plant(
             self._backends,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -44,7 +44,7 @@ from drumbeat.engine.traced import TracedExecutor, TracedJoining, TracedSubmitte
 from drumbeat.engine.unknown_tasks import StrandedJobs, UnknownSchedules
 from drumbeat.engine.worker import Worker
 from drumbeat.model.errors import UnsafeLease
-from drumbeat.model.events import CoordinatorFailed, ElectionOff
+from drumbeat.model.events import CoordinatorFailed, ElectionOff, Event, SettingUnused
 from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.node import Node, Role
@@ -122,10 +122,12 @@ async def reach(backends: Backends, roles: frozenset[Role], clock: Clock, bus: B
         bus.emit(CoordinatorFailed(SCHEDULER, error, clock.now()))
 
 
-def warn_without_election(backends: Backends, node_id: NodeId, bus: Bus) -> None:
-    """Tell if nobody elects a leader here."""
+def announcements(backends: Backends, config: Config, node: NodeId) -> Iterator[Event]:
+    """What a node says of its settings when it starts."""
+    for note in config.notes:
+        yield SettingUnused(note)
     if not backends.electing:
-        bus.emit(ElectionOff(node_id, backends.private, backends.local_locks))
+        yield ElectionOff(node, backends.private, backends.local_locks)
 
 
 def build_node(

@@ -191,7 +191,7 @@ async def test_three_processes_share_locks_at_etcd(etcd: Etcd, namespace: str) -
     async with processes(
         LEADER_ELECTION_ENABLED="false",
         DRUMBEAT_NAMESPACE=namespace,
-        DRUMBEAT_COORDINATOR=etcd.address,
+        ETCD_CONN_STR=etcd.address.removeprefix("etcd://"),
     ) as (first, second, third):
         answers = await asyncio.gather(*(each.asked("lock") for each in (first, second, third)))
         assert sorted(answers) == ["held", "refused", "refused"]

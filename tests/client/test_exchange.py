@@ -207,7 +207,9 @@ async def test_a_redirect_is_not_followed_with_a_token() -> None:
 @pytest.fixture
 async def guarded() -> AsyncGenerator[str]:
     """A server that wants a token."""
-    app = Drumbeat("memory://", environment={}, http_addr="127.0.0.1:0", api_token="drum_of-the-administrator")
+    app = Drumbeat(
+        "memory://", environment={}, http_addr="127.0.0.1:0", api_token="drum_of-the-administrator"
+    )
     async with app.running(["api"]):
         yield f"http://{app.addresses[0]}"
 

@@ -36,7 +36,7 @@ def undocumented(names: Sequence[str], text: str) -> list[str]:
 
 def classes_of(name: str) -> list[str]:
     defined = inspect.getmembers(module(name), inspect.isclass)
-    return [label for label, thing in defined if thing.__module__ == name]
+    return [label for label, thing in defined if f"{thing.__module__}.".startswith(f"{name}.")]
 
 
 def error_names() -> list[str]:

@@ -46,14 +46,15 @@ def survey(session: Session) -> Surveyed:
             [
                 _row(each.name, getattr(config, each.name), str(config.origins[each.name]))
                 for each in SETTINGS
-            ]
+            ],
+            notes=config.notes,
         )
     with given_on_command_line(session.settings):
         found = Survey.of(Sources.of_this_process({}))
     rows = [
         _row(each.name, found.values[each.name], str(found.origins[each.name])) for each in SETTINGS
     ]
-    return Surveyed(rows, found.faults, found.unknown)
+    return Surveyed(rows, found.faults, [*found.unknown, *found.notes])
 
 
 def _of_server(client: Client) -> Surveyed:

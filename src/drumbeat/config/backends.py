@@ -6,8 +6,6 @@ A backend that a later version brings needs its row here changed, its class, and
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -114,23 +112,3 @@ def fault_of(part: Part, address: str) -> str | None:
     if backend is None or part not in backend.serves:
         return f"no {part} is known for {scheme}://; this version has {examples(part)}"
     return None
-
-
-def described(values: Mapping[str, object]) -> dict[Part, Backend]:
-    """What the backends' own settings ask for; they speak only where nobody named a store."""
-    asked: dict[Part, Backend] = {}
-    if values.get(Part.STORE) is not None:
-        return asked
-    for backend in BACKENDS:
-        if backend.setting and backend.stands_for and values.get(backend.setting):
-            asked.setdefault(backend.stands_for, backend)
-    return asked
-
-
-def address_of(backend: Backend, value: str) -> str:
-    """What a backend's own setting says, as an address: `localhost:6379` gets its scheme."""
-    scheme = backend.schemes[0]
-    if backend.over_http:
-        scheme = backend.schemes["https://" in value]
-        value = re.sub(r"\bhttps?://", "", value)
-    return value if "://" in value else f"{scheme}://{value}"

@@ -290,7 +290,12 @@ class Config:
         metadata=_address("a MongoDB database, as the store", "MONGODB_URI", option=None),
     )
     redis_url: str | None = field(
-        default=None, metadata=_address("a Redis server, as the queue", "REDIS_URL", option=None)
+        default=None,
+        metadata=_address(
+            "a Redis server, as the queue; beside a store in memory, as the coordinator",
+            "REDIS_URL",
+            option=None,
+        ),
     )
     redis_stream_name: str = field(
         default="jobs",
@@ -314,6 +319,8 @@ class Config:
     )
     origins: Mapping[str, Origin] = field(default_factory=dict[str, Origin], compare=False)
     """Where each value came from; empty for a configuration that was made by hand."""
+    notes: tuple[str, ...] = field(default=(), compare=False)
+    """One sentence for each setting of a backend that is given and not used."""
 
     def __post_init__(self) -> None:
         values = {each.name: getattr(self, each.name) for each in SETTINGS}

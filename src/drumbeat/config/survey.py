@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from drumbeat.config.backends import address_of, described, examples, fault_of
+from drumbeat.config.backends import fault_of
 from drumbeat.config.command_line import command_line
 from drumbeat.config.config import SETTING, SETTINGS, fault_in
+from drumbeat.config.describing import describe
 from drumbeat.config.masking import masked
 from drumbeat.config.origin import CODE, DEFAULT, Level, Origin
 from drumbeat.config.setting import FROM_FILE, PREFIX, Setting
@@ -59,6 +60,8 @@ class Survey:
     """One sentence each: the setting, where its value came from, and what is allowed."""
     unknown: list[str] = field(default_factory=list[str])
     """One sentence for each variable that looks like a setting and is none. They do no harm."""
+    notes: list[str] = field(default_factory=list[str])
+    """One sentence for each setting of a backend that is given and not used."""
 
     @classmethod
     def of(cls, sources: Sources) -> Survey:
@@ -76,7 +79,7 @@ class Survey:
         """The values as `Config` takes them; `ConfigurationError` with a line for each fault."""
         if self.faults:
             raise ConfigurationError("\n".join(self.faults))
-        return {**self.values, "origins": self.origins}
+        return {**self.values, "origins": self.origins, "notes": tuple(self.notes)}
 
     def _refuse_unknown(self, code: Mapping[str, object]) -> None:
         known = ", ".join(SETTING)
@@ -120,21 +123,12 @@ class Survey:
         self.values[each.name] = each.default
 
     def _describe_backends(self) -> None:
-        """Let the backends' own settings name the parts, where nobody named a store."""
-        for part, backend in described(self.values).items():
-            assert backend.setting is not None
-            if self.values[part] is not None:
-                continue
-            origin = self.origins[backend.setting]
-            if not backend.gives(part):
-                self.faults.append(
-                    f"{origin.name or backend.setting} asks for {backend.title} as the {part}, "
-                    f"which comes with a later version (given by {origin}); remove it, or name a "
-                    f"store with {PREFIX}STORE: this version has {examples(Part.STORE)}"
-                )
-                continue
-            self.values[part] = address_of(backend, str(self.values[backend.setting]))
-            self.origins[part] = origin
+        """Let the backends' own settings name the parts that nobody named."""
+        found = describe(self.values, self.origins)
+        for part, named in found.named.items():
+            self.values[part], self.origins[part] = named.address, named.origin
+        self.faults += found.faults
+        self.notes += found.notes
 
 
 def _find(each: Setting, sources: Sources) -> Text | None:

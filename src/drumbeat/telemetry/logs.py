@@ -42,6 +42,7 @@ from drumbeat.model.events import (
     ScheduleDrifted,
     SchedulesUnknown,
     ServiceFailed,
+    SettingUnused,
     StoreAnswered,
     StoreAwaited,
     StoreFailed,
@@ -149,6 +150,7 @@ class _Lines:
                 failures=e.failures,
             ),
             ElectionOff: self._election_off,
+            SettingUnused: lambda e: self._write(logging.WARNING, e.why),
             CoordinatorFailed: self._coordinator_failed,
             CoordinatorAnswered: lambda e: self._write(
                 logging.DEBUG if e.asked == "store" else logging.INFO,

@@ -1,0 +1,102 @@
+"""Events: what happened, told to listeners after it happened.
+
+Nobody in the engine waits for a listener, and a listener that fails stops nothing.
+"""
+
+from __future__ import annotations
+
+from drumbeat.model.events.event import Event
+from drumbeat.model.events.job import (
+    AttemptCompleted,
+    AttemptEnded,
+    AttemptLost,
+    AttemptOverran,
+    AttemptStarted,
+    AttemptSuperseded,
+    JobConflicted,
+    JobExcluded,
+    JobSettled,
+    JobSubmitted,
+    ResultDropped,
+    TaskUnknown,
+)
+from drumbeat.model.events.leadership import (
+    CoordinatorAnswered,
+    CoordinatorFailed,
+    ElectionOff,
+    LeadershipGained,
+    LeadershipLost,
+    LockFailed,
+)
+from drumbeat.model.events.node import (
+    ClockSkewed,
+    LabelShared,
+    ListenerFailed,
+    NodeDraining,
+    NodeStarted,
+    NodeStopped,
+    ServiceFailed,
+    ServiceRecovered,
+    SettingUnused,
+    StoreAnswered,
+    StoreAwaited,
+    StoreFailed,
+)
+from drumbeat.model.events.schedule import (
+    PlanFailed,
+    ScheduleChanged,
+    ScheduleChangeWaits,
+    ScheduleDeclared,
+    ScheduleDrifted,
+    SchedulesUnknown,
+    TickFired,
+    TickPassed,
+    TickRaced,
+    TicksDropped,
+    TickSkipped,
+)
+
+__all__ = [
+    "AttemptCompleted",
+    "AttemptEnded",
+    "AttemptLost",
+    "AttemptOverran",
+    "AttemptStarted",
+    "AttemptSuperseded",
+    "ClockSkewed",
+    "CoordinatorAnswered",
+    "CoordinatorFailed",
+    "ElectionOff",
+    "Event",
+    "JobConflicted",
+    "JobExcluded",
+    "JobSettled",
+    "JobSubmitted",
+    "LabelShared",
+    "LeadershipGained",
+    "LeadershipLost",
+    "ListenerFailed",
+    "LockFailed",
+    "NodeDraining",
+    "NodeStarted",
+    "NodeStopped",
+    "PlanFailed",
+    "ResultDropped",
+    "ScheduleChangeWaits",
+    "ScheduleChanged",
+    "ScheduleDeclared",
+    "ScheduleDrifted",
+    "SchedulesUnknown",
+    "ServiceFailed",
+    "ServiceRecovered",
+    "SettingUnused",
+    "StoreAnswered",
+    "StoreAwaited",
+    "StoreFailed",
+    "TaskUnknown",
+    "TickFired",
+    "TickPassed",
+    "TickRaced",
+    "TickSkipped",
+    "TicksDropped",
+]

@@ -1,0 +1,76 @@
+"""Events of elections, coordinators and locks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from drumbeat.model.events.event import Event
+from drumbeat.model.ids import NodeId
+from drumbeat.model.part import Asked
+
+
+@dataclass(frozen=True, slots=True)
+class LeadershipGained(Event):
+    """This node leads, and the store has accepted its epoch."""
+
+    election: str
+    node: NodeId
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeadershipLost(Event):
+    """This node no longer leads."""
+
+    election: str
+    node: NodeId
+    epoch: int
+    reason: str
+    graceful: bool = False
+    """It gave its term up of its own will."""
+
+
+@dataclass(frozen=True, slots=True)
+class ElectionOff(Event):
+    """This node starts without an election: it takes itself for the leader, as every other does."""
+
+    node: NodeId
+    runs_everywhere: bool = True
+    """Whether each instance has a store of its own, so that every instance runs every tick."""
+    local_locks: bool = True
+    """Whether locks and shared configuration are known to this process only."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorFailed(Event):
+    """The coordinator did not answer, or answered with an error."""
+
+    election: str
+    error: BaseException
+    since: datetime | None = None
+    """When the first of the failures in a row was."""
+    failures: int = 1
+    """How many there were in a row."""
+    asked: Asked = "coordinator"
+    """Who was asked for the leadership; of a store, `StoreFailed` tells as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorAnswered(Event):
+    """The coordinator answers again."""
+
+    election: str
+    since: datetime
+    """When it had stopped to."""
+    failures: int
+    asked: Asked = "coordinator"
+    """Who was asked for the leadership."""
+
+
+@dataclass(frozen=True, slots=True)
+class LockFailed(Event):
+    """A lock was held by someone else, or was lost while it was held."""
+
+    name: str
+    error: BaseException

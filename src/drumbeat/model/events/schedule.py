@@ -1,0 +1,121 @@
+"""Events of schedules and their ticks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from drumbeat.model.events.event import Event
+from drumbeat.model.ids import JobId
+from drumbeat.model.plan import SkipReason
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleDeclared(Event):
+    """A schedule declared in code is known to the store."""
+
+    schedule: str
+    task: str
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleDrifted(Event):
+    """The stored schedule differs from the code, because a person edited it. It was left alone."""
+
+    schedule: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleChangeWaits(Event):
+    """Code changed a schedule that has ticks due: the leader handles those first.
+
+    The stored definition stays until then, and `ScheduleDeclared` follows.
+    """
+
+    schedule: str
+    task: str
+
+
+@dataclass(frozen=True, slots=True)
+class TicksDropped(Event):
+    """A change or removal of a schedule dropped ticks that were due and not yet taken up.
+
+    The ledger has them as skipped, for the reason `overridden`.
+    """
+
+    schedule: str
+    tick_at: datetime
+    through: datetime
+    count: int
+    """Above 50,000 it means "at least"."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulesUnknown(Event):
+    """The store has schedules that code declared and whose task this node does not know.
+
+    As after a rollback. Told when a node has started, and whenever the number changes.
+    """
+
+    schedules: tuple[str, ...]
+    """The first of them by name, at most 20."""
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleChanged(Event):
+    """A schedule was created, replaced, paused, resumed, skipped once or removed."""
+
+    schedule: str
+    change: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFailed(Event):
+    """A schedule's ticks could not be planned; the other schedules went on."""
+
+    schedule: str
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class TickFired(Event):
+    """A tick submitted its job."""
+
+    schedule: str
+    tick_at: datetime
+    job_id: JobId
+    epoch: int
+    lateness: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class TickSkipped(Event):
+    """A tick, or a run of ticks, did not fire."""
+
+    schedule: str
+    tick_at: datetime
+    through: datetime
+    count: int
+    reason: SkipReason
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class TickPassed(Event):
+    """A tick, or a run of ticks, was left to the instance that leads. In-process mode only."""
+
+    schedule: str
+    task: str
+    tick_at: datetime
+    through: datetime
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class TickRaced(Event):
+    """A schedule had changed while its ticks were planned; they are planned again."""
+
+    schedule: str
