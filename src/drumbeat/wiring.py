@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import floor
 from typing import TYPE_CHECKING
 
 from drumbeat.api.application import Api
@@ -13,6 +14,7 @@ from drumbeat.api.peer import is_loopback
 from drumbeat.api.table import OF_WORKERS, TABLE
 from drumbeat.backends import Backends, extra
 from drumbeat.config import Config, Level
+from drumbeat.config.backends import NONE
 from drumbeat.coordinators.elected import ASK_EVERY
 from drumbeat.engine.attempts import Attempts
 from drumbeat.engine.bus import Bus
@@ -44,7 +46,13 @@ from drumbeat.engine.traced import TracedExecutor, TracedJoining, TracedSubmitte
 from drumbeat.engine.unknown_tasks import StrandedJobs, UnknownSchedules
 from drumbeat.engine.worker import Worker
 from drumbeat.model.errors import UnsafeLease
-from drumbeat.model.events import CoordinatorFailed, ElectionOff, Event, SettingUnused
+from drumbeat.model.events import (
+    CoordinatorFailed,
+    ElectionOff,
+    Event,
+    FleetJoined,
+    SettingUnused,
+)
 from drumbeat.model.ids import NodeId
 from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.node import Node, Role
@@ -124,6 +132,9 @@ async def reach(backends: Backends, roles: frozenset[Role], clock: Clock, bus: B
 
 def announcements(backends: Backends, config: Config, node: NodeId) -> Iterator[Event]:
     """What a node says of its settings when it starts."""
+    named = config.coordinator not in (None, NONE)
+    coordinator = config.shown("coordinator") if named else "the store"
+    yield FleetJoined(node, config.namespace, config.shown("store"), coordinator)
     for note in config.notes:
         yield SettingUnused(note)
     if not backends.electing:
@@ -351,7 +362,18 @@ def _declarer(plant: Plant, changes: Sequence[WaitingChange]) -> tuple[Service, 
 
 
 def _timings(config: Config) -> LeaseTimings:
-    return LeaseTimings.for_ttl(config.seconds("lease_ttl"))
+    timings = LeaseTimings.for_ttl(config.seconds("lease_ttl"))
+    if config.renew_interval is None:
+        return timings
+    interval = config.seconds("renew_interval")
+    longest = floor(timings.longest_renewal() * 1000) / 1000
+    try:
+        return LeaseTimings.for_ttl(timings.ttl, interval)
+    except UnsafeLease:
+        raise UnsafeLease(
+            f"renew_interval {interval:g} s must be at most {longest:g} s for a "
+            f"lease_ttl of {timings.ttl:g} s, else one lost request would cost the leader its term"
+        ) from None
 
 
 def _heartbeats(config: Config) -> Heartbeats:

@@ -50,6 +50,7 @@ NAMES = [
     ("LEADER_ELECTION_INSTANCE_ID", "web-1", "instance_id", "web-1"),
     ("WORKER_ID", "worker-1", "instance_id", "worker-1"),
     ("LEADER_ELECTION_LOCK_TTL", "15s", "lease_ttl", "15s"),
+    ("LEADER_ELECTION_RENEW_INTERVAL", "2", "renew_interval", "2"),
     ("LEADER_ELECTION_RETRY_INTERVAL", "3", "retry_interval", "3"),
     ("HTTP_ADDR", ":8080", "http_addr", ":8080"),
     ("WORKER_HTTP_ADDR", ":9091", "worker_http_addr", ":9091"),

@@ -48,6 +48,7 @@ class Settings(TypedDict, total=False):
     instance_id: str
     leader_election: bool
     lease_ttl: Duration
+    renew_interval: Duration | None
     retry_interval: Duration
     concurrency: int
     threads: int
@@ -128,6 +129,16 @@ class Config:
                 Length(),
                 "how long a leader that went silent is waited for",
                 ("LEADER_ELECTION_LOCK_TTL",),
+            )
+        ),
+    )
+    renew_interval: Duration | None = field(
+        default=None,
+        metadata=setting(
+            Row(
+                Length(may_be_missing=True),
+                "how often a leader renews its lease; three tenths of lease_ttl if not given",
+                ("LEADER_ELECTION_RENEW_INTERVAL",),
             )
         ),
     )

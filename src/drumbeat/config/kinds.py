@@ -169,6 +169,7 @@ class Length(Kind):
     """A length of time."""
 
     may_be_zero: bool = False
+    may_be_missing: bool = False
 
     @property
     def placeholder(self) -> str:
@@ -177,6 +178,8 @@ class Length(Kind):
 
     def check(self, name: str, value: object) -> None:
         """Refuse what is none."""
+        if value is None and self.may_be_missing:
+            return
         if not isinstance(value, int | float | str | timedelta) or isinstance(value, bool):
             raise InvalidInput(f"{name} must be a duration such as '15s', not {value!r}")
         try:
@@ -188,6 +191,8 @@ class Length(Kind):
 
     def show(self, value: object) -> str:
         """As it is written."""
+        if value is None:
+            return ""
         assert isinstance(value, int | float | str | timedelta)
         return short_duration(parse_duration(value))
 

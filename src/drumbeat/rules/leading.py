@@ -98,15 +98,20 @@ class LeaseTimings:
         )
 
     @classmethod
-    def for_ttl(cls, ttl: float) -> LeaseTimings:
+    def for_ttl(cls, ttl: float, renew_every: float | None = None) -> LeaseTimings:
         """Safe timings for a TTL: of 10 s, renew every 3, wait for 2, stop 1 s early, drift 1 %."""
         return cls(
             ttl=ttl,
-            renew_every=ttl * 3 / 10,
+            renew_every=ttl * 3 / 10 if renew_every is None else renew_every,
             request_timeout=ttl / 5,
             margin=max(ttl / 10, _shortest_margin(ttl)),
             drift=0.01,
         )
+
+    def longest_renewal(self) -> float:
+        """The longest `renew_every` that these timings leave room for."""
+        room = self.ttl - 2 * self.request_timeout - self.margin - self.drift * self.ttl
+        return min(self.ttl / 3, room)
 
 
 def _shortest_margin(ttl: float) -> float:

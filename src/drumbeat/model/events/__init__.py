@@ -30,6 +30,7 @@ from drumbeat.model.events.leadership import (
 )
 from drumbeat.model.events.node import (
     ClockSkewed,
+    FleetJoined,
     LabelShared,
     ListenerFailed,
     NodeDraining,
@@ -68,6 +69,7 @@ __all__ = [
     "CoordinatorFailed",
     "ElectionOff",
     "Event",
+    "FleetJoined",
     "JobConflicted",
     "JobExcluded",
     "JobSettled",

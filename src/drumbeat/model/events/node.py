@@ -119,3 +119,15 @@ class StoreAwaited(Event):
     """Seconds until the next try."""
     left: float
     """Seconds after which the start is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetJoined(Event):
+    """This node starts, and shares jobs and elections with all nodes of these addresses."""
+
+    node: NodeId
+    namespace: str
+    store: str
+    """Its address, without secrets."""
+    coordinator: str
+    """Its address, without secrets, or "the store"."""
