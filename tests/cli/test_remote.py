@@ -187,10 +187,12 @@ def test_the_settings_are_those_of_the_server(node: Node) -> None:
     assert "far" in node("config", "show", "--changed").out
 
 
-def test_the_environment_names_the_server(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_names_the_server(
+    node: Node, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("DRUMBEAT_SERVER", node.url)
     assert run("leader", "-o", "json").data["leader"].startswith("far:")
-    at_the_store = run("--store", "memory://", "node", "list")
+    at_the_store = run("--store", f"sqlite:///{tmp_path}/store.db", "node", "list")
     assert at_the_store.out == "No node is alive.\n"
     assert "no setting" not in run("--store", "memory://", "config", "show").err
 

@@ -240,6 +240,16 @@ class Asked(Protocol):
     """Whoever answers the commands."""
 
     @property
+    def in_memory(self) -> bool:
+        """Whether the store is a new and empty one of this process, so that it knows nothing."""
+        ...
+
+    @property
+    def has_coordinator(self) -> bool:
+        """Whether it is known who leads although the store is in memory."""
+        ...
+
+    @property
     def jobs(self) -> AskedJobs:
         """Jobs."""
         ...

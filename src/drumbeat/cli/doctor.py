@@ -40,7 +40,7 @@ def command(session: Session) -> None:
 
 def _of_the_store(session: Session) -> list[Check]:
     try:
-        return session.ask(lambda app: store_checks(app, session.output))
+        return session.ask(lambda app: store_checks(app, session.output), of_the_store=False)
     except (DrumbeatError, Problem) as error:
         return [Check("store", sound=False, seen=str(error))]
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import click
 from rich.console import RenderableType
 
+from drumbeat.cli.asked import Asked, AskedLeadership
 from drumbeat.cli.command import Group
 from drumbeat.cli.exits import Exit, Problem
 from drumbeat.cli.reasons import reasoned
-from drumbeat.cli.session import Session
+from drumbeat.cli.session import NOTHING_TO_SEE, Session
 from drumbeat.cli.shapes import leader_shape, term_shape
 from drumbeat.cli.tables import facts, note, table
 from drumbeat.model.duration import parse_duration
@@ -32,8 +33,15 @@ def command(ctx: click.Context) -> None:
     if ctx.invoked_subcommand is not None:
         return
     session = ctx.ensure_object(Session)
-    lease = session.ask(lambda app: app.leadership.leader())
+    lease = session.ask(lambda app: _elected(app).leader(), of_the_store=False)
     session.output.show(leader_shape(lease), lambda: _leader(lease))
+
+
+def _elected(app: Asked) -> AskedLeadership:
+    """Who answers for an election; instances with a store in memory need a coordinator for one."""
+    if app.in_memory and not app.has_coordinator:
+        raise Problem(NOTHING_TO_SEE, Exit.USAGE)
+    return app.leadership
 
 
 def _leader(lease: Lease | None) -> RenderableType:
@@ -66,7 +74,7 @@ def resign(session: Session, timeout: str) -> None:
     """
     patience = parse_duration(timeout).total_seconds()
     with session.output.working("Waiting for another leader"):
-        before, after = session.ask(lambda app: app.leadership.resign(patience))
+        before, after = session.ask(lambda app: _elected(app).resign(patience), of_the_store=False)
     if before is None:
         raise Problem("nobody leads, so nobody can resign", Exit.NOT_FOUND)
     session.output.show(

@@ -12,6 +12,7 @@ from drumbeat.cli.audited import LocalJobs, LocalOperations, LocalSchedules
 from drumbeat.cli.auditing import DONE, actor, audited, done
 from drumbeat.cli.checks import Check
 from drumbeat.cli.migrations import Migrating, waits
+from drumbeat.config.backends import NONE
 from drumbeat.engine.explaining import Explaining
 from drumbeat.engine.resigning import Resigning
 from drumbeat.engine.runtime import SystemClock
@@ -132,14 +133,20 @@ class LocalLeadership:
 class Local:
     """An app here, connected and not running."""
 
-    def __init__(self, app: Drumbeat) -> None:
+    def __init__(self, app: Drumbeat, *, in_memory: bool = False) -> None:
         self._app = app
+        self.in_memory = in_memory
         self.jobs = LocalJobs(app)
         self.schedules = LocalSchedules(app)
         self.operations = LocalOperations(app)
         self.queues = LocalQueues(app)
         self.tokens = LocalTokens(app)
         self.leadership = LocalLeadership(app)
+
+    @property
+    def has_coordinator(self) -> bool:
+        """Whether a coordinator is named beside the store."""
+        return self._app.settings.coordinator not in (None, NONE, "memory://")
 
     @property
     def audit(self) -> AuditLog:

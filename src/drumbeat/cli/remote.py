@@ -71,6 +71,8 @@ class Remote:
 
     def __init__(self, client: Client) -> None:
         self._client = client
+        self.in_memory = False
+        self.has_coordinator = True
         self.tokens = RemoteTokens(client)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+NOTHING_TO_SEE = (
+    "the store is in memory (memory://), where each instance keeps its own: nothing of it can be "
+    "seen from outside; ask an instance over HTTP with --server URL, which one with the role api "
+    "serves (`drumbeat run APP --roles scheduler,worker,api`, or app.asgi() in a web app)"
+)
 STORE = "store"
+IN_MEMORY = ("memory:", "<MemoryStore>")
+"""How the setting of a store begins that is in memory: an address, or an object of the user's."""
 DATABASE = Path("drumbeat.db")
 """The file that `drumbeat dev` makes, and that other commands find beside it."""
 DEVELOPMENT_STORE = f"sqlite:///{DATABASE}"
@@ -62,17 +69,22 @@ class Session:
             return load_app(self.app_path, self.settings)
         return _bare_app(self.settings, "--store URL, --server URL" if or_server else "--store URL")
 
-    def ask(self, question: Callable[[Asked], Awaitable[T]]) -> T:
+    def ask(self, question: Callable[[Asked], Awaitable[T]], *, of_the_store: bool = True) -> T:
         """The answer to a question, of an app here that is connected and not running, or of a
         server.
+
+        A question that only the store can answer is refused where the store is in memory: the
+        one of this process is new and empty.
         """
         import asyncio  # noqa: PLC0415 - the help does not need it
 
         client = self.client()
-        asked = _local(self.app(or_server=True)) if client is None else _remote(client)
+        asked = self._here() if client is None else _remote(client)
 
         async def connected() -> T:
             async with asked as answering:
+                if of_the_store and answering.in_memory:
+                    raise Problem(NOTHING_TO_SEE, Exit.USAGE)
                 self.secrets = answering.secrets
                 return await question(answering)
 
@@ -83,6 +95,11 @@ class Session:
                 f"the server lets nobody in without a token that it knows ({error}); "
                 f"give one by DRUMBEAT_TOKEN, DRUMBEAT_TOKEN_FILE or --token-file"
             ) from error
+
+    def _here(self) -> AbstractAsyncContextManager[Asked]:
+        app = self.app(or_server=True)
+        in_memory = (app.settings.store or "").startswith(IN_MEMORY)
+        return _local(app, in_memory=self.make is None and in_memory)
 
     def client(self) -> Client | None:
         """The client of the server that the command line or the environment names; None: none."""
@@ -97,11 +114,11 @@ class Session:
 
 
 @asynccontextmanager
-async def _local(app: Drumbeat) -> AsyncGenerator[Asked]:
+async def _local(app: Drumbeat, *, in_memory: bool) -> AsyncGenerator[Asked]:
     from drumbeat.cli.local import Local  # noqa: PLC0415 - the engine, when it is needed
 
     async with app.connected():
-        yield Local(app)
+        yield Local(app, in_memory=in_memory)
 
 
 @asynccontextmanager
