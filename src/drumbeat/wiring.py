@@ -21,6 +21,7 @@ from drumbeat.engine.bus import Bus
 from drumbeat.engine.declaring import Declarer, WaitingChange
 from drumbeat.engine.elector import Candidacy, Elector
 from drumbeat.engine.executor import Executor
+from drumbeat.engine.foreign_leader import ScheduleCheck, SchedulePublisher, StoreCheck
 from drumbeat.engine.keeper import Heartbeats, Keeper
 from drumbeat.engine.labels import Labels
 from drumbeat.engine.leadership import Leadership, Term
@@ -294,11 +295,19 @@ def _leader_services(plant: Plant) -> Callable[[Term], Sequence[Service]]:
     def services(term: Term) -> Sequence[Service]:
         return (
             _ticker(plant, term),
-            *(() if backends.in_process else _upkeep(plant)),
+            *(_publisher(plant, term) if backends.in_process else _upkeep(plant)),
             Resignation(term, backends.coordinator, runtime, bus),
         )
 
     return services
+
+
+def _publisher(plant: Plant, term: Term) -> Sequence[Service]:
+    """Tells the other instances, which see nothing else of this one, what it knows."""
+    backends, runtime, bus = plant.backends, plant.runtime, plant.bus
+    if not backends.fleet:
+        return ()
+    return (SchedulePublisher(term, backends.coordinator, backends.store.schedules, runtime, bus),)
 
 
 def _ticker(plant: Plant, term: Term) -> Ticker:
@@ -336,18 +345,18 @@ def _others(
     backends, runtime, bus = plant.backends, plant.runtime, plant.bus
     if not backends.in_process:
         unknown = UnknownSchedules(backends.store.schedules, plant.registry, runtime, bus)
-        origin = plant.config.origins.get("instance_id")
-        if origin is None or origin.level is Level.DEFAULT:
-            return (unknown,)  # the host's name, which nobody chose and several nodes may share
-        lifetime = plant.config.seconds("node_lifetime")
-        return unknown, Labels(node_id, backends.store.nodes, lifetime, runtime, bus)
+        return (unknown, *_labels(plant, node_id), *_store_check(plant, node_id, elector))
     upkeep = tuple(_upkeep(plant))
     if elector is None or leadership is None:
         return upkeep
     passing = Passing(backends.store.schedules, runtime.clock, bus)
     if backends.fleet:
-        marks = Marks(backends.coordinator)
-        return (*upkeep, MarkShadow(node_id, marks, passing, runtime, bus))
+        coordinator, schedules = backends.coordinator, backends.store.schedules
+        return (
+            *upkeep,
+            MarkShadow(node_id, Marks(coordinator), passing, runtime, bus),
+            ScheduleCheck(node_id, coordinator, schedules, runtime, bus),
+        )
 
     def passes() -> bool:
         return leadership.term is None and elector.tries > 0
@@ -359,6 +368,24 @@ def _declarer(plant: Plant, changes: Sequence[WaitingChange]) -> tuple[Service, 
     if not changes:
         return ()
     return (Declarer(plant.backends.store.schedules, changes, plant.runtime, plant.bus),)
+
+
+def _labels(plant: Plant, node_id: NodeId) -> Sequence[Service]:
+    origin = plant.config.origins.get("instance_id")
+    if origin is None or origin.level is Level.DEFAULT:
+        return ()  # the host's name, which nobody chose and several nodes may share
+    lifetime = plant.config.seconds("node_lifetime")
+    return (Labels(node_id, plant.backends.store.nodes, lifetime, plant.runtime, plant.bus),)
+
+
+def _store_check(plant: Plant, node_id: NodeId, elector: Elector | None) -> Sequence[Service]:
+    """Only a coordinator at an address of its own can serve the nodes of two stores."""
+    backends, named = plant.backends, plant.config.coordinator or NONE
+    elects = backends.electing and backends.confirming is None and elector is not None
+    if not elects or named == NONE or named.startswith("<") or named == plant.config.store:
+        return ()
+    nodes, coordinator = backends.store.nodes, backends.coordinator
+    return (StoreCheck(node_id, coordinator, nodes, plant.runtime, plant.bus),)
 
 
 def _timings(config: Config) -> LeaseTimings:

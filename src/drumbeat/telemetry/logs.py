@@ -28,6 +28,7 @@ from drumbeat.model.events import (
     FleetJoined,
     JobExcluded,
     LabelShared,
+    LeaderForeign,
     LeadershipGained,
     LeadershipLost,
     ListenerFailed,
@@ -157,6 +158,7 @@ class _Lines:
                 store=e.store,
                 coordinator=e.coordinator,
             ),
+            LeaderForeign: self._leader_foreign,
             ElectionOff: self._election_off,
             SettingUnused: lambda e: self._write(logging.WARNING, e.why),
             CoordinatorFailed: self._coordinator_failed,
@@ -250,6 +252,18 @@ class _Lines:
             service=event.service,
             failures=event.failures,
             error=repr(event.error),
+        )
+
+    def _leader_foreign(self, event: LeaderForeign) -> None:
+        self._write(
+            logging.WARNING,
+            "The leader does not know schedules of this instance, which do not run meanwhile: "
+            "if it is another app, set namespace= for each app"
+            if event.schedules
+            else "The leader is no node of this store, whose ticks do not fire meanwhile: "
+            "if it is another app, set namespace= for each app",
+            leader=event.leader,
+            schedules=", ".join(event.schedules),
         )
 
     def _election_off(self, event: ElectionOff) -> None:

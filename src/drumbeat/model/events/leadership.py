@@ -74,3 +74,14 @@ class LockFailed(Event):
 
     name: str
     error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderForeign(Event):
+    """The leader does nothing for this node: probably two apps share one namespace."""
+
+    node: NodeId
+    leader: NodeId
+    schedules: tuple[str, ...] = ()
+    """Schedules of this instance that the leader does not know; empty on a shared store, of which
+    the leader is no node."""
