@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from drumbeat import Context, Drumbeat, cron, every, wiring
+from drumbeat import Context, Drumbeat, cron, every
 from drumbeat.engine import ticker
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import (
@@ -190,7 +190,9 @@ async def test_schedules_that_cannot_be_planned_do_not_fill_the_batch_of_the_oth
         return plan(due, now)
 
     monkeypatch.setattr(ticker, "plan", fail)
-    monkeypatch.setattr(wiring, "TickerSettings", partial(ticker.TickerSettings, batch=2))
+    monkeypatch.setattr(
+        "drumbeat.wiring.leader.TickerSettings", partial(ticker.TickerSettings, batch=2)
+    )
     async with fleet.running(app):
         await fleet.clock.advance(190)
         assert len(fired(await ledger(app, "good"))) == 3

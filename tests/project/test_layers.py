@@ -33,6 +33,7 @@ PACKAGES = [
     "telemetry",
     "testing",
     "transactions",
+    "wiring",
 ]
 
 
@@ -45,7 +46,7 @@ def skeleton(tmp_path: Path) -> Path:
         (package / name).mkdir(parents=True)
         (package / name / "__init__.py").touch()
         (package / name / "thing.py").touch()
-    for name in ("app", "backends", "config", "extras", "version", "wiring"):
+    for name in ("app", "backends", "config", "extras", "version"):
         (package / f"{name}.py").touch()
     (package / "__init__.py").write_text("import drumbeat.app\n", encoding="utf-8")
     return tmp_path
@@ -104,9 +105,9 @@ def test_an_empty_skeleton_keeps_every_contract(skeleton: Path) -> None:
         ("telemetry/thing.py", "drumbeat.engine.thing"),
         ("api/thing.py", "drumbeat.dashboard.thing"),
         ("api/thing.py", "drumbeat.wiring"),
-        ("wiring.py", "drumbeat.cli.thing"),
+        ("wiring/thing.py", "drumbeat.cli.thing"),
         ("engine/thing.py", "drumbeat.electors.thing"),
-        ("wiring.py", "drumbeat.electors.thing"),
+        ("wiring/thing.py", "drumbeat.electors.thing"),
         ("cli/thing.py", "drumbeat.testing.thing"),
         ("engine/thing.py", "drumbeat.testing.thing"),
         ("__init__.py", "drumbeat.testing.thing"),
