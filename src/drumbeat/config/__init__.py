@@ -5,9 +5,10 @@ wrong is found before anything starts, and said in one sentence each.
 """
 
 from drumbeat.config.command_line import given_on_command_line
-from drumbeat.config.config import SETTING, SETTINGS, Config, Duration, Settings, shown
+from drumbeat.config.config import SETTING, SETTINGS, Config, shown
 from drumbeat.config.masking import masked
 from drumbeat.config.origin import Level, Origin
+from drumbeat.config.settings import Duration, Settings
 from drumbeat.config.survey import Sources, Survey
 
 __all__ = [

@@ -12,7 +12,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import timedelta
-from typing import Any, Self, TypeAlias, TypedDict
+from typing import Any, Self
 
 from drumbeat.config.kinds import (
     Address,
@@ -29,6 +29,7 @@ from drumbeat.config.kinds import (
 from drumbeat.config.masking import MASK, masked
 from drumbeat.config.origin import Origin
 from drumbeat.config.setting import Row, Setting, row_of, setting
+from drumbeat.config.settings import Duration
 from drumbeat.model.duration import parse_duration
 from drumbeat.model.errors import ConfigurationError, InvalidInput
 from drumbeat.model.job import DEFAULT_QUEUE
@@ -37,48 +38,6 @@ HIGHEST_CONCURRENCY = 10_000
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 OTHER_LEVELS = (("WARN", "WARNING"), ("FATAL", "CRITICAL"), ("TRACE", "DEBUG"))
 FORMATS = ("TEXT", "JSON")
-
-Duration: TypeAlias = float | str | timedelta
-
-
-class Settings(TypedDict, total=False):
-    """The settings of an app, as keyword arguments of `Drumbeat`. `Config` says what each means."""
-
-    namespace: str
-    instance_id: str
-    leader_election: bool
-    lease_ttl: Duration
-    renew_interval: Duration | None
-    retry_interval: Duration
-    concurrency: int
-    threads: int
-    processes: int
-    queues: tuple[str, ...]
-    heartbeat_every: Duration
-    node_lifetime: Duration
-    keep_jobs: Duration
-    keep_ticks: Duration
-    keep_nodes: Duration
-    keep_audit: Duration
-    grace: Duration
-    store_wait: Duration
-    http_addr: str
-    worker_http_addr: str | None
-    default_task: str | None
-    api_token: str | None
-    insecure: bool
-    read_only: bool
-    trusted_proxies: tuple[str, ...]
-    log_level: str
-    log_format: str
-    tracing: bool
-    postgres_dsn: str | None
-    mongodb_uri: str | None
-    redis_url: str | None
-    redis_stream_name: str
-    redis_group_name: str
-    etcd_endpoints: str | None
-    consul_http_addr: str | None
 
 
 def _address(meaning: str, *plain: str, option: str | None = "") -> Mapping[str, Row]:
