@@ -118,7 +118,11 @@ async def test_a_coordinator_that_is_away_at_the_start_is_counted_from_one(
         server.kill()
         app = Drumbeat("memory://", coordinator=server.address, environment={}, **QUICK)  # type: ignore[arg-type]  # by name
         counts: list[int] = []
-        app.on(CoordinatorFailed)(lambda event: counts.append(event.failures))
+
+        @app.on(CoordinatorFailed)
+        def count(event: CoordinatorFailed) -> None:
+            counts.append(event.failures)
+
         failing = asyncio.ensure_future(happens(app, CoordinatorFailed, 5))
         await app.start(["scheduler"])
         await failing

@@ -16,7 +16,7 @@ class Reach:
     def __init__(self, election: str, clock: Clock, asked: Asked) -> None:
         self._election = election
         self._clock = clock
-        self._asked = asked
+        self._asked: Asked = asked
         self.outage: Outage | None = None
         """What fails now; None: the last question was answered."""
         self.tell: Callable[[Event], None] = lambda _: None
