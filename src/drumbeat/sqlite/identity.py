@@ -9,8 +9,10 @@ file as soon as it closes *any* descriptor of it. Other processes would take our
 for gone, and the next of them to leave would delete the log that we still write to. SQLite's own
 connections know of each other and close their descriptors with care.
 
-Without a lock we may look while another process brings its log in, and find a first page that does
-not fit the rest of the file yet. SQLite calls that malformed; it is not, a moment later.
+Without a lock and without the log we may find a first page that tells of more pages than the file
+has: another process is copying its log at that moment, or the disk was full before it was through.
+The log has all of them. SQLite would call the file malformed, so it is told not to compare the two.
+A page that is just being written may still look malformed; it does not a moment later.
 """
 
 from __future__ import annotations
@@ -61,6 +63,7 @@ def _application_of(path: Path) -> int:
 def _look(path: Path) -> int:
     uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
     with closing(sqlite3.connect(uri, uri=True)) as connection:
+        connection.execute("PRAGMA writable_schema = ON")  # accepts a file that is too short
         (application,) = connection.execute("PRAGMA application_id").fetchone()
         return int(application)
 
