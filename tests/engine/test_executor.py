@@ -176,8 +176,9 @@ async def test_a_thread_that_raises_keyboard_interrupt_only_fails_its_job(
         assert "KeyboardInterrupt" in (job.error or "")
 
 
+@pytest.mark.parametrize("times", [1, 2, 3])
 async def test_a_handler_that_cancels_its_own_task_has_failed_and_keeps_its_slot(
-    fleet: Fleet,
+    fleet: Fleet, times: int
 ) -> None:
     app = fleet.app(concurrency=1)
 
@@ -185,7 +186,8 @@ async def test_a_handler_that_cancels_its_own_task_has_failed_and_keeps_its_slot
     async def suicidal() -> None:
         task = asyncio.current_task()
         assert task is not None
-        task.cancel()
+        for _ in range(times):
+            task.cancel()
         await asyncio.Event().wait()
 
     @app.task
@@ -355,18 +357,24 @@ async def test_the_context_tells_the_handler_about_its_run(fleet: Fleet, app: Dr
         assert not ctx.cancelled
 
 
-async def test_a_handler_that_cancels_its_own_task_and_returns_harms_nobody(fleet: Fleet) -> None:
+@pytest.mark.parametrize("times", [1, 2, 3])
+async def test_a_handler_that_cancels_its_own_task_and_returns_harms_nobody(
+    fleet: Fleet, times: int
+) -> None:
     app = fleet.app(concurrency=1)
 
     @app.task
-    async def hasty() -> str:
+    async def hasty() -> int:
+        """Return the cancellations that the slot's task already carried at the start."""
         task = asyncio.current_task()
         assert task is not None
-        task.cancel()
-        return "done"
+        carried = task.cancelling()
+        for _ in range(times):
+            task.cancel()
+        return carried
 
     async with fleet.running(app):
         jobs = await hasty.submit_many([(), (), ()])
         for job in jobs:
             done = await fleet.done(app, job, "1m")
-            assert (done.status, hasty.result(done)) == (Status.COMPLETED, "done")
+            assert (done.status, hasty.result(done)) == (Status.COMPLETED, 0)
