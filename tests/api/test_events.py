@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from drumbeat.api.feed import KEPT, MOST_STREAMS, MOST_WAITING
+from drumbeat.api.feed import KEPT, KEPT_BYTES, MOST_STREAMS, MOST_WAITING
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import NodeStopped
 from drumbeat.model.job import JobSpec
@@ -112,6 +112,63 @@ async def test_what_is_no_longer_kept_cannot_be_taken_up_again(ours: House) -> N
     for number in range(KEPT + 1):
         desk_of(ours).feed.tell(EventKind.JOB, number)
     assert [kind for kind, _ in (await opened(ours, last=seen)).events] == ["reset"]
+
+
+@pytest.mark.parametrize(
+    ("seen", "told"),
+    [
+        (0, ["reset"]),
+        (1, ["reset"]),  # event 2 is no longer kept
+        (2, ["job", "job", "job"]),
+        (4, ["job"]),
+        (5, []),
+    ],
+)
+async def test_a_stream_resumes_only_if_the_ring_keeps_all_that_it_missed(
+    ours: House, monkeypatch: pytest.MonkeyPatch, seen: int, told: list[str]
+) -> None:
+    monkeypatch.setattr("drumbeat.api.feed.KEPT", 3)
+    name = (await opened(ours)).last.rpartition("-")[0]
+    for number in range(5):
+        desk_of(ours).feed.tell(EventKind.JOB, number)
+    again = await opened(ours, last=f"{name}-{seen}")
+    assert [kind for kind, _ in again.events] == told
+
+
+async def test_a_stream_that_missed_a_dropped_large_event_is_reset(ours: House) -> None:
+    """The ring drops by bytes too: few events are missed then, and few of them are kept."""
+    first = await opened(ours)
+    seen = first.last
+    first.leaves.set()
+    await first.ended()
+    for data in ("x" * KEPT_BYTES, 1):
+        desk_of(ours).feed.tell(EventKind.JOB, data)
+    assert [kind for kind, _ in (await opened(ours, last=seen)).events] == ["reset"]
+
+
+@pytest.mark.parametrize(
+    ("missed", "told"),
+    [
+        (MOST_WAITING - 1, ["job"] * (MOST_WAITING - 1)),
+        (MOST_WAITING, ["reset"]),
+        (MOST_WAITING + 1, ["reset"]),
+        (2 * MOST_WAITING, ["reset"]),
+    ],
+)
+async def test_a_stream_that_missed_more_than_may_wait_is_reset_and_goes_on(
+    ours: House, missed: int, told: list[str]
+) -> None:
+    first = await opened(ours)
+    seen = first.last
+    first.leaves.set()
+    await first.ended()
+    for number in range(missed):
+        desk_of(ours).feed.tell(EventKind.JOB, number)
+    again = await opened(ours, last=seen)
+    assert [kind for kind, _ in again.events] == told
+    desk_of(ours).feed.tell(EventKind.JOB, "next")
+    await again.settled()
+    assert again.of("job")[-1] == "next"
 
 
 async def test_a_reader_that_is_too_slow_is_cut_off(ours: House) -> None:
