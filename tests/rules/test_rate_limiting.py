@@ -129,6 +129,20 @@ def test_a_rate_under_full_load_reaches_its_number_in_every_period() -> None:
     assert started >= rate.at_most * (now // SECOND - 1)
 
 
+@pytest.mark.parametrize("slow", [3_000, 5_001, 9_999])
+def test_a_compacted_log_lets_no_job_start_early(slow: int) -> None:
+    """Starts far apart make a log that is too long to stay exact; then jobs ask more often."""
+    rate = Rate("bell", 400, timedelta(seconds=4))
+    now, log, times = 0, NO_STARTS, list[int]()
+    while now < 20 * SECOND:
+        if is_open(log, rate, now):
+            log = with_start(log, rate, now)
+            times.append(now)
+        now += slow if len(times) < rate.at_most else 97
+    assert most_in_a_window(times, per(rate)) == rate.at_most
+    assert len(log.times) <= EXACT < len(set(times)), "the log was compacted"
+
+
 @given(
     st.lists(st.integers(0, 100 * SECOND), min_size=1, max_size=400),
     st.integers(0, 100 * SECOND),
