@@ -41,6 +41,8 @@ from drumbeat.wire.fields import NO_NUL
 
 AT = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
 NAMED = re.compile(r"(?:unknown|missing required) field `(?P<name>[^`]*)`$")
+OUT_OF_RANGE = re.compile(r"^(?P<name>[a-z_.]+) must lie between ")
+"""How `in_range` begins: it is called for the object that has the field, not for the field."""
 NUL = f"matching regex {NO_NUL!r}"
 NOT_A_WORD = "Invalid enum value"
 WORDS: Mapping[str, Iterable[str]] = {
@@ -111,7 +113,7 @@ def unreadable(error: msgspec.DecodeError, part: str) -> Problem:
     if rule.startswith(NOT_A_WORD) and field and (words := WORDS.get(_last(field))):
         rule = f"{rule}; allowed: {', '.join(words)}"
     rule = rule.replace(NUL, "without a NUL")
-    if named := NAMED.search(rule):
+    if named := NAMED.search(rule) or OUT_OF_RANGE.search(rule):
         field = ".".join(filter(None, (field, named["name"])))
     return Problem(422, "invalid-input", f"{where}: {rule}", field=field or None, rule=rule)
 

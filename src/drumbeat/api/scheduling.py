@@ -25,6 +25,7 @@ from drumbeat.model.trigger import Trigger, trigger_from_json
 from drumbeat.model.triggers import Cron, cron
 from drumbeat.model.triggers.cron import ZONE_PREFIXES, check_steps
 from drumbeat.rules.clock_changes import on_wall_clock
+from drumbeat.rules.trigger_bounds import check_instants, check_nesting
 from drumbeat.wire.new_schedule import ScheduleChangesView, ScheduleDefinitionView
 from drumbeat.wire.retry import retry_of
 
@@ -77,7 +78,9 @@ def trigger_of(when: str | dict[str, Any], tz: str | None = None) -> Trigger:
         raise Problem(
             422, "invalid-input", "tz goes with a cron expression; a trigger has its own", "tz"
         )
+    check_nesting(when)
     trigger = trigger_from_json(when)
+    check_instants(trigger)
     on_clock = on_wall_clock(trigger)
     if isinstance(on_clock, Cron):
         check_steps(on_clock)

@@ -17,6 +17,7 @@ from drumbeat.engine.signal import Signal
 from drumbeat.engine.submitter import Submitter
 from drumbeat.model.errors import InvalidInput, NotFound, WaitTimeout
 from drumbeat.model.ids import JobId
+from drumbeat.model.instant import in_range
 from drumbeat.model.job import (
     FINAL,
     LEADER_QUEUE,
@@ -151,6 +152,7 @@ class Operations:
                 f"filter restricts nothing, so that every job would be meant: restrict it, or say "
                 f"that all are to be {'retried' if kind is Kind.RETRY else 'cancelled'}"
             )
+        _check_instants(wanted)
         order = Order(filter=filter_view(narrowed(kind, wanted)), reason=reason, dry_run=dry_run)
         spec = JobSpec(
             task=TASKS[kind],
@@ -160,6 +162,14 @@ class Operations:
             tags=(TAG,),
         )
         return operation_of_job(await self._submitter.submit(spec))
+
+
+def _check_instants(wanted: JobFilter) -> None:
+    """Refuse now what the store would refuse in the background, where nobody sees the error."""
+    for field in ("created_from", "created_to"):
+        instant = getattr(wanted, field)
+        if instant is not None:
+            in_range(field, instant)
 
 
 def narrowed(kind: Kind, wanted: JobFilter) -> JobFilter:

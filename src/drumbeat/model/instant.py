@@ -7,6 +7,10 @@ from datetime import UTC, datetime
 from drumbeat.model.errors import InvalidInput, NaiveDatetime
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
+LATEST = datetime(9000, 1, 1, tzinfo=UTC)
+"""What a caller may ask for. Between these, an instant plus or minus any length of time that is
+accepted, in any zone, stays within the years 1 to 9999 that a `datetime` can hold."""
 
 
 def aware(field: str, value: datetime) -> datetime:
@@ -19,3 +23,14 @@ def aware(field: str, value: datetime) -> datetime:
         return value.astimezone(UTC)
     except OverflowError:
         raise InvalidInput(f"{field} lies outside of the years 1 to 9999: {value}") from None
+
+
+def in_range(field: str, value: datetime) -> datetime:
+    """The instant in UTC; one before `EARLIEST` or after `LATEST` is an `InvalidInput`."""
+    # Compared without `astimezone`, which overflows near the years 1 and 9999.
+    if value.utcoffset() is not None and not EARLIEST <= value <= LATEST:
+        raise InvalidInput(
+            f"{field} must lie between {EARLIEST:%Y-%m-%d} and {LATEST:%Y-%m-%d} in UTC, "
+            f"not {value.isoformat()}"
+        )
+    return aware(field, value)

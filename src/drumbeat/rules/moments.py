@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 from drumbeat.model.duration import parse_duration
 from drumbeat.model.errors import InvalidInput
+from drumbeat.model.instant import in_range
 
 FORMS = "'2026-07-01 02:00', '2026-07-01T02:00:00Z', 'now', '-2h' or '+30m'"
 NOT_YET = "-"
@@ -22,7 +23,10 @@ class Moments:
 
     def local(self, instant: datetime) -> datetime:
         """The instant on the wall clock of the zone."""
-        return instant.astimezone(self.zone)
+        try:
+            return instant.astimezone(self.zone)
+        except OverflowError:  # the first or last day that a datetime can hold
+            return instant
 
     @property
     def zone_name(self) -> str:
@@ -60,14 +64,22 @@ class Moments:
         if word.lower() == "now":
             return self.now
         try:
-            if word[:1] in ("+", "-") and not word[1:5].isdecimal():
-                return self._away(word)
-            instant = datetime.fromisoformat(word)
+            is_away = word[:1] in ("+", "-") and not word[1:5].isdecimal()
+            instant = self._away(word) if is_away else datetime.fromisoformat(word)
         except ValueError:
             raise InvalidInput(f"{text!r} is not a time; allowed: {FORMS}") from None
-        if instant.tzinfo is None:
-            instant = instant.replace(tzinfo=self.zone) if self.zone else instant.astimezone()
-        return instant.astimezone(UTC)
+        except OverflowError:
+            raise InvalidInput(f"{text!r} is too far from now; use a shorter length") from None
+        return in_range(word, instant if instant.tzinfo is not None else self._placed(instant))
+
+    def _placed(self, wall: datetime) -> datetime:
+        """The instant of a wall time in the zone."""
+        if self.zone is not None:
+            return wall.replace(tzinfo=self.zone)
+        try:
+            return wall.astimezone()
+        except (OverflowError, ValueError):  # the first or last day that a datetime can hold
+            return wall.replace(tzinfo=UTC)
 
     def _away(self, word: str) -> datetime:
         length = parse_duration(word[1:])

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from drumbeat.wire.fields import Arguments, Instant, Name, Reason, When
+from drumbeat.wire.fields import Arguments, Instant, Name, Reason, When, check_instants
 
 
 class ReasonView(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -31,6 +31,9 @@ class SkipView(Struct, kw_only=True, forbid_unknown_fields=True):
     """Null: the next one that would fire; to take a skip back, the first that is skipped."""
     reason: Reason = ""
 
+    def __post_init__(self) -> None:
+        check_instants(tick_at=self.tick_at)
+
 
 class BackfillView(
     Struct, kw_only=True, forbid_unknown_fields=True, rename={"start": "from", "end": "to"}
@@ -44,6 +47,9 @@ class BackfillView(
     dry_run: bool = False
     """Only say which there are."""
     reason: Reason = ""
+
+    def __post_init__(self) -> None:
+        check_instants(**{"from": self.start, "to": self.end})
 
 
 class CronPreviewView(Struct, kw_only=True, forbid_unknown_fields=True):

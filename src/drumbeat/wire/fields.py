@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
-from msgspec import Meta, Raw
+from msgspec import Meta, Raw, UnsetType
 
+from drumbeat.model.instant import in_range
 from drumbeat.model.job import HIGHEST_PRIORITY
 
 NO_NUL = r"^[^\u0000]*$"
@@ -30,3 +31,14 @@ When: TypeAlias = (
 """A cron expression, or a trigger as a schedule's `trigger` shows it."""
 Json: TypeAlias = Raw | Any
 """JSON that Drumbeat carries and does not read."""
+
+
+def check_instants(**given: datetime | UnsetType | None) -> None:
+    """Refuse instants, by the names of their fields, that lie outside of the accepted range.
+
+    For `__post_init__`: an `InvalidInput` is a `ValueError`, which msgspec reports as a validation
+    error with the path of the object.
+    """
+    for field, instant in given.items():
+        if isinstance(instant, datetime):
+            in_range(field, instant)

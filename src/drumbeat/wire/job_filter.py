@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from drumbeat.model.job import JobFilter, Status
-from drumbeat.wire.fields import Instant, Name
+from drumbeat.wire.fields import Instant, Name, check_instants
 
 
 class JobFilterView(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -21,6 +21,13 @@ class JobFilterView(Struct, kw_only=True, forbid_unknown_fields=True, omit_defau
     """Only jobs that were created at or after it."""
     until: Instant | None = None
     """Only jobs that were created before it."""
+
+    def check_instants(self, path: str = "") -> None:
+        """Refuse instants outside of the accepted range.
+
+        Not done by `__post_init__`: operations that are stored already have to stay readable.
+        """
+        check_instants(**{f"{path}since": self.since, f"{path}until": self.until})
 
     def filter(self) -> JobFilter:
         """The filter of the store."""

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from drumbeat.model.instant import in_range
 from drumbeat.wire.fields import (
     Arguments,
     Instant,
@@ -45,6 +46,10 @@ class NewJobView(Struct, kw_only=True, forbid_unknown_fields=True):
     dedupe_for: Seconds | None = None
     """Seconds after its end for which a job still stands for its key; 86,400 if not given."""
     tags: Tags = []
+
+    def __post_init__(self) -> None:
+        if self.schedule_at is not None:
+            in_range("schedule_at", self.schedule_at)
 
 
 class NewJobsView(Struct, kw_only=True, forbid_unknown_fields=True):

@@ -23,6 +23,9 @@ class NewOperationView(Struct, kw_only=True, forbid_unknown_fields=True):
     dry_run: bool = False
     """Only count them."""
 
+    def __post_init__(self) -> None:
+        self.filter.check_instants("filter.")
+
 
 class OperationView(Struct, frozen=True, kw_only=True):
     """A change of many jobs in the background. It is a job itself, of the same id."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
 from drumbeat.model.policy import HIGHEST_CAP, Misfire, Overlap, Policies, RunOn
-from drumbeat.wire.fields import Instant, MoreThanZeroSeconds, Seconds
+from drumbeat.wire.fields import Instant, MoreThanZeroSeconds, Seconds, check_instants
 
 LENGTHS = frozenset({"window", "jitter"})
 
@@ -44,6 +44,9 @@ class NewPoliciesView(Struct, kw_only=True, forbid_unknown_fields=True):
     end_at: Instant | UnsetType | None = UNSET
     max_runs: Annotated[int, Meta(ge=1, le=2**53)] | UnsetType | None = UNSET
     run_on: RunOn | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        check_instants(start_at=self.start_at, end_at=self.end_at)
 
     def given(self) -> dict[str, Any]:
         """Those that were given, by name, as the model has them."""

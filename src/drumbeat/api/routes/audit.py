@@ -14,7 +14,7 @@ from drumbeat.model.audit import AuditFilter
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
 from drumbeat.model.token import Scope
 from drumbeat.wire.audit import AuditView, audit_view
-from drumbeat.wire.fields import NO_NUL, Instant
+from drumbeat.wire.fields import NO_NUL, Instant, check_instants
 
 Words = Annotated[str, Meta(min_length=1, max_length=500, pattern=NO_NUL)]
 
@@ -35,6 +35,9 @@ class AuditQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=LARGEST_PAGE)] = 100
     after: Annotated[str, Meta(max_length=500)] | None = None
     """Where the page before ended; the `Link` header of that page has it."""
+
+    def __post_init__(self) -> None:
+        check_instants(since=self.since, until=self.until)
 
 
 async def list_audit(call: Call[AuditQuery, Any]) -> Listed:

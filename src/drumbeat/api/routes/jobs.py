@@ -35,6 +35,9 @@ class JobQuery(JobFilterView, kw_only=True, forbid_unknown_fields=True):
     after: Place | None = None
     """Where the page before ended; the `Link` header of that page has it."""
 
+    def __post_init__(self) -> None:
+        self.check_instants()
+
 
 class WaitQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     """How long to wait."""

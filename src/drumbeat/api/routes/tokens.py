@@ -15,7 +15,7 @@ from drumbeat.api.route import Route
 from drumbeat.engine.tokens import new_token
 from drumbeat.model.token import NAME_LIMIT, NameTaken, NewToken, Scope
 from drumbeat.rules.tokens import check_name, digest_of, is_session
-from drumbeat.wire.fields import Instant
+from drumbeat.wire.fields import Instant, check_instants
 from drumbeat.wire.token import MadeTokenView, TokenView, made_token_view, token_view
 
 
@@ -28,6 +28,9 @@ class NewTokenView(Struct, kw_only=True, forbid_unknown_fields=True):
     """How far it reaches; each scope holds all those before it."""
     expires_at: Instant | None = None
     """When it lets nobody in any more; null: never."""
+
+    def __post_init__(self) -> None:
+        check_instants(expires_at=self.expires_at)
 
 
 class TokenQuery(Struct, kw_only=True, forbid_unknown_fields=True):
