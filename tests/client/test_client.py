@@ -30,6 +30,7 @@ from drumbeat.model.errors import (
     UnknownJob,
     UnknownSchedule,
     UnserialisableArguments,
+    VersionMismatch,
     WaitTimeout,
 )
 from drumbeat.model.job import Cancelled, Reopened, TooLate
@@ -180,6 +181,23 @@ async def test_a_name_may_hold_any_character(client: Client) -> None:
         await client.schedules.remove(name)
         with pytest.raises(UnknownSchedule):
             await client.schedules.get(name)
+
+
+async def test_a_schedule_is_changed_only_at_its_version(client: Client) -> None:
+    stored = await client.schedules.put("nightly", "0 2 * * *", "greet")
+    await client.schedules.pause("nightly")
+    seen = client.schedules.at_version(stored.version)
+    for change in (
+        seen.put("nightly", "0 3 * * *", "greet"),
+        seen.resume("nightly"),
+        seen.trigger("nightly"),
+        seen.remove("nightly"),
+    ):
+        with pytest.raises(VersionMismatch, match="is at version 2") as refused:
+            await change
+        assert (refused.value.schedule, refused.value.version) == ("nightly", 2)
+    assert not (await client.schedules.at_version(2).resume("nightly")).paused
+    await client.schedules.at_version(3).remove("nightly")
 
 
 async def test_a_schedule_is_paused_resumed_skipped_and_removed(client: Client) -> None:

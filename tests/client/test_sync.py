@@ -23,6 +23,8 @@ def script(url: str) -> list[str]:
         said.append(f"found {found == [many[1].id, many[0].id]}")
         stored = client.schedules.put("nightly", cron("0 2 * * *"), "greet", misfire="all")
         said.append(stored.name)
+        paused = client.schedules.at_version(stored.version).pause("nightly")
+        said.append(f"at version {paused.version}")
         while client.health().status != "healthy":  # the store has a second for its answer
             pass
         try:
@@ -44,6 +46,7 @@ async def test_a_script_asks_without_a_loop(app: Drumbeat) -> None:
         "Hello, Anna!",
         "found True",
         "nightly",
+        "at version 2",
         f"unknown {10**9}",
         "job",
     ]

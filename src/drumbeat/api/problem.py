@@ -40,6 +40,7 @@ class Problem(Exception):
     field: str | None = None
     rule: str | None = None
     headers: Mapping[str, str] | None = None
+    version: int | None = None
 
     def view(self) -> ProblemView:
         """The problem document."""
@@ -50,6 +51,7 @@ class Problem(Exception):
             detail=self.detail,
             field=self.field,
             rule=self.rule or (self.detail if self.status == AGAINST_A_RULE else None),
+            version=self.version,
         )
 
     def answer(self) -> Answer:

@@ -29,6 +29,7 @@ from drumbeat.model.errors import (
     UnknownSchedule,
     UnknownTask,
     UnknownZone,
+    VersionMismatch,
     WaitTimeout,
 )
 from drumbeat.model.job import Status
@@ -68,6 +69,7 @@ KINDS: Sequence[tuple[type[DrumbeatError], int, str]] = (
     (UnknownSchedule, 404, "unknown-schedule"),
     (UnknownTask, 404, "unknown-task"),
     (NotFound, 404, "not-found"),
+    (VersionMismatch, 412, "version-mismatch"),
     (Conflict, 409, "conflict"),
     (WaitTimeout, 504, "not-in-time"),
     (ConfigurationError, 422, "invalid-configuration"),
@@ -85,6 +87,9 @@ def refusal(error: DrumbeatError) -> Problem:
     problem = Problem(status, word, str(error), field=_field(error))
     if isinstance(error, InvalidCron):
         problem.rule = error.allowed
+    if isinstance(error, VersionMismatch) and error.version is not None:
+        problem.version = error.version
+        problem.headers = {"etag": f'"{error.version}"'}
     if status == 503:
         problem.headers = {"retry-after": RETRY_SECONDS}
     return problem

@@ -23,6 +23,7 @@ from drumbeat.model.errors import (
     UnknownJob,
     UnknownSchedule,
     UnknownTask,
+    VersionMismatch,
     WaitTimeout,
 )
 from drumbeat.model.job import ARGUMENTS_LIMIT
@@ -107,10 +108,15 @@ def _oversized(_problem: ProblemView, request: Request) -> DrumbeatError:
     return OversizedArguments(str(request.about), len(request.body or b""), ARGUMENTS_LIMIT)
 
 
+def _version_mismatch(problem: ProblemView, request: Request) -> DrumbeatError:
+    return VersionMismatch(str(request.about), problem.version)
+
+
 _WITH_FACTS: Mapping[str, Callable[[ProblemView, Request], DrumbeatError]] = {
     "unknown-job": _unknown_job,
     "unknown-schedule": _unknown_schedule,
     "unknown-task": _unknown_task,
+    "version-mismatch": _version_mismatch,
     "invalid-cron": _invalid_cron,
     "trigger-too-expensive": lambda _problem, _request: TriggerTooExpensive(MOST_STEPS),
     "arguments-too-large": _oversized,

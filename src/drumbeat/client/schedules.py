@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from drumbeat.client.asking import Noun, every_page
 from drumbeat.client.options import ScheduleSettings, arguments_of, schedule_options
@@ -24,9 +24,23 @@ from drumbeat.wire.preview import PreviewView
 from drumbeat.wire.schedule import ScheduleView, schedule_of
 from drumbeat.wire.tick import BackfilledView, TickView, tick_of
 
+if TYPE_CHECKING:
+    from drumbeat.client.exchange import Exchange
+
 
 class Schedules(Noun):
     """What can be asked of schedules."""
+
+    def __init__(self, exchange: Exchange, version: int | None = None) -> None:
+        super().__init__(exchange)
+        self._guard = {} if version is None else {"if-match": f'"{version}"'}
+
+    def at_version(self, version: int) -> Schedules:
+        """The same, with changes that are made only to a schedule at this version.
+
+        Otherwise they raise `VersionMismatch`: somebody else has changed the schedule meanwhile.
+        """
+        return Schedules(self._exchange, version)
 
     async def put(
         self,
@@ -51,8 +65,7 @@ class Schedules(Noun):
             **schedule_options(options),
         }
         # A second arrival writes the same definition again: harmless, but not without a trace.
-        request = Request("PUT", path_of("schedules", name), body=body_of(body), about=name)
-        return _schedule(await self._exchange.ask(request))
+        return _schedule(await self._send("PUT", name, body))
 
     async def get(self, name: str) -> StoredSchedule:
         """The schedule; `UnknownSchedule` if there is none."""
@@ -92,7 +105,8 @@ class Schedules(Noun):
 
     async def remove(self, name: str) -> None:
         """Remove the schedule; its ledger stays, and its jobs run on."""
-        await self._delete(path_of("schedules", name), name)
+        request = Request("DELETE", path_of("schedules", name), headers=self._guard, about=name)
+        await self._exchange.ask(request)
 
     async def trigger(
         self,
@@ -103,7 +117,7 @@ class Schedules(Noun):
     ) -> Job:
         """Submit its task now, besides its ticks; with other arguments if any are given."""
         body = {**arguments_of(args, kwargs), "reason": reason}
-        answer = await self._post(path_of("schedules", name, "trigger"), body, name)
+        answer = await self._send("POST", name, body, "trigger")
         return job_of(answer.read(JobView))
 
     async def backfill(
@@ -124,7 +138,7 @@ class Schedules(Noun):
             "dry_run": dry_run,
         }
         stored = await self.get(name)
-        answer = await self._post(path_of("schedules", name, "backfill"), body, name)
+        answer = await self._send("POST", name, body, "backfill")
         return [_verdict(view, stored) for view in answer.read(list[BackfilledView])]
 
     async def preview(self, name: str, count: int = 10) -> Sequence[datetime]:
@@ -152,7 +166,13 @@ class Schedules(Noun):
         )
 
     async def _change(self, name: str, verb: str, body: Mapping[str, Any]) -> StoredSchedule:
-        return _schedule(await self._post(path_of("schedules", name, verb), body, name))
+        return _schedule(await self._send("POST", name, body, verb))
+
+    async def _send(self, method: str, name: str, body: Mapping[str, Any], *verb: str) -> Answer:
+        """Ask for a change, with the version that it is meant for."""
+        path = path_of("schedules", name, *verb)
+        request = Request(method, path, body=body_of(body), headers=self._guard, about=name)
+        return await self._exchange.ask(request)
 
 
 def _schedule(answer: Answer) -> StoredSchedule:

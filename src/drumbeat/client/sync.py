@@ -42,6 +42,10 @@ class SyncJobs(Face[Jobs]):
 class SyncSchedules(Face[Schedules]):
     """What can be asked of schedules."""
 
+    def at_version(self, version: int) -> SyncSchedules:
+        """The same, with changes that are made only to a schedule at this version."""
+        return SyncSchedules(self._noun.at_version(version), self._thread)
+
     put = waited(Schedules.put)
     get = waited(Schedules.get)
     list = waited(Schedules.list)

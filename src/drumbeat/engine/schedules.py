@@ -27,6 +27,7 @@ from drumbeat.ports.store import ScheduleStore
 from drumbeat.rules import editing
 from drumbeat.rules.backfilling import backfill
 from drumbeat.rules.previewing import coming_ticks, next_ticks
+from drumbeat.rules.version_guard import UNGUARDED, VersionGuard
 
 Decide = Callable[[StoredSchedule, datetime], Edit | None]
 
@@ -41,6 +42,23 @@ class Schedules:
         self._submitter = submitter
         self._registry = registry
         self._bus = bus
+        self._guard = UNGUARDED
+
+    def guarded(self, guard: VersionGuard) -> Schedules:
+        """The same, with changes that raise `VersionMismatch` unless the guard holds.
+
+        The guard holds at the moment of the write, and not only before it.
+        """
+        schedules = Schedules(self._store, self._submitter, self._registry, self._bus)
+        schedules._guard = guard
+        return schedules
+
+    def at_version(self, version: int) -> Schedules:
+        """The same, with changes that are made only to a schedule at this version.
+
+        Otherwise they raise `VersionMismatch`: somebody else has changed the schedule meanwhile.
+        """
+        return self.guarded(VersionGuard(frozenset({version})))
 
     async def declare(self, schedules: Sequence[Schedule]) -> Sequence[WaitingChange]:
         """Bring what code declares into the store; never removes or un-pauses anything.
@@ -89,6 +107,7 @@ class Schedules:
         """The same, and whether it was created."""
         for _ in range(TRIES):
             found = await self._store.get([schedule.name])
+            self._guard.check(schedule.name, found.schedules[0])
             edit = editing.replace(found.schedules[0], schedule, found.as_of)
             if await self._write(edit, "put", ""):
                 return await self.get(schedule.name), edit.before is None
@@ -147,7 +166,7 @@ class Schedules:
     async def remove(self, name: str) -> None:
         """Remove the schedule; its ledger stays, and its jobs run on."""
         for _ in range(TRIES):
-            stored, now = await self._find(name)
+            stored, now = await self._find_guarded(name)
             if await self._write(editing.remove(stored, now), "remove", ""):
                 return
         raise Contended(f"schedule {name!r} kept changing")
@@ -170,14 +189,14 @@ class Schedules:
 
     async def trigger_with(self, name: str, change: Callable[[JobSpec], JobSpec]) -> Job:
         """Submit its task now, with whatever the change makes of its job."""
-        stored = await self.get(name)
+        stored, _ = await self._find_guarded(name)
         return await self._submitter.submit(change(replace(stored.schedule.job, schedule=name)))
 
     async def backfill(
         self, name: str, start: datetime, end: datetime, *, dry_run: bool = False
     ) -> Sequence[Backfilled | AlreadyFired | Fire]:
         """Fire past ticks that did not fire; a dry run only says what would become of each."""
-        stored, now = await self._find(name)
+        stored, now = await self._find_guarded(name)
         fires = backfill(stored, aware("start", start), aware("end", end), now)
         if not dry_run:
             return await self._store.backfill(name, fires)
@@ -208,7 +227,7 @@ class Schedules:
         self, name: str, decide: Decide, change: str, reason: str = ""
     ) -> StoredSchedule:
         for _ in range(TRIES):
-            stored, now = await self._find(name)
+            stored, now = await self._find_guarded(name)
             edit = decide(stored, now)
             if edit is None:
                 return stored
@@ -234,6 +253,11 @@ class Schedules:
         if stored is None:
             raise UnknownSchedule(name)
         return stored, found.as_of
+
+    async def _find_guarded(self, name: str) -> tuple[StoredSchedule, datetime]:
+        stored, now = await self._find(name)
+        self._guard.check(name, stored)
+        return stored, now
 
     async def list(self, page: PageRequest | None = None, prefix: str = "") -> Page[StoredSchedule]:
         """All schedules, by name."""

@@ -25,7 +25,8 @@ DrumbeatError
 ├── Conflict                         a write that another write overtook
 │   ├── StaleEpoch                   a leader's write after its term
 │   ├── IllegalChange                a status change that the table forbids
-│   └── Contended                    a guarded write that lost every one of its tries
+│   ├── Contended                    a guarded write that lost every one of its tries
+│   └── VersionMismatch              a schedule is not at the version that a change is meant for
 ├── LockError
 │   ├── LockHeld                     somebody else holds the lock
 │   └── LockLost                     the lock ended while it was held
@@ -223,6 +224,20 @@ class IllegalChange(Conflict):
 
 class Contended(Conflict):
     """A guarded write that lost every one of its tries to other writers."""
+
+
+class VersionMismatch(Conflict):
+    """A schedule is not at the version that a change is meant for; nothing was changed."""
+
+    def __init__(self, schedule: str, version: int | None) -> None:
+        self.schedule = schedule
+        self.version = version
+        """The present one; None: there is no such schedule."""
+        super().__init__(
+            f"there is no schedule {schedule!r}"
+            if version is None
+            else f"schedule {schedule!r} is at version {version}; look at it again"
+        )
 
 
 class LockError(DrumbeatError):

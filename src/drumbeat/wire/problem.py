@@ -21,3 +21,5 @@ class ProblemView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Which part of the request is meant."""
     rule: str | None = None
     """What that part has to keep to."""
+    version: int | None = None
+    """Of a `version-mismatch`: the present version of the schedule; absent if there is none."""

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from drumbeat.api.answer import Answer, Listed, json_answer
+from drumbeat.api.answer import Answer, Listed
 from drumbeat.api.call import Call, Nothing
 from drumbeat.api.paging import Limit, PageQuery, Place, bounded_page
 from drumbeat.api.previewing import preview_view
@@ -17,6 +17,7 @@ from drumbeat.api.resolver import AnyRoute, quoted
 from drumbeat.api.route import LOCATED, Route
 from drumbeat.api.scheduling import changed, definition_of, trigger_of
 from drumbeat.api.showing import job_shown, schedule_bytes, schedule_shown
+from drumbeat.api.versions import ETAG, IF_MATCH, IF_NONE, guarded, schedule_answer
 from drumbeat.engine.evaluation import evaluated
 from drumbeat.model.page import PageRequest
 from drumbeat.model.schedule import LONGEST_NAME
@@ -76,16 +77,16 @@ async def list_schedules(call: Call[ScheduleQuery, Any]) -> Listed:
     return Listed([schedule_shown(call.desk, stored) for stored in page.items], page.next)
 
 
-async def show(call: Call[Nothing, Any]) -> ScheduleView:
+async def show(call: Call[Nothing, Any]) -> Answer:
     """The schedule."""
-    return schedule_shown(call.desk, await call.desk.schedules.get(call.path["name"]))
+    return schedule_answer(call.desk, await call.desk.schedules.get(call.path["name"]))
 
 
 async def create(call: Call[Nothing, NewScheduleView]) -> Answer:
     """The new schedule."""
     desk, name = call.desk, call.body.name
     stored = await desk.schedules.create(definition_of(name, call.body, desk))
-    return json_answer(schedule_shown(desk, stored), 201, _location(name))
+    return schedule_answer(desk, stored, 201, _location(name))
 
 
 async def put(call: Call[Nothing, ScheduleDefinitionView]) -> Answer:
@@ -95,24 +96,24 @@ async def put(call: Call[Nothing, ScheduleDefinitionView]) -> Answer:
         rule = f"at most {LONGEST_NAME} characters"
         said = f"the name of a schedule has {rule}, and not {len(name)}"
         raise Problem(422, "invalid-input", said, field="name", rule=rule)
-    stored, is_new = await desk.schedules.written(definition_of(name, call.body, desk))
+    stored, is_new = await guarded(call).written(definition_of(name, call.body, desk))
     if is_new:
-        return json_answer(schedule_shown(desk, stored), 201, _location(name))
-    return json_answer(schedule_shown(desk, stored))
+        return schedule_answer(desk, stored, 201, _location(name))
+    return schedule_answer(desk, stored)
 
 
-async def patch(call: Call[Nothing, ScheduleChangesView]) -> ScheduleView:
+async def patch(call: Call[Nothing, ScheduleChangesView]) -> Answer:
     """The schedule, changed."""
     desk = call.desk
-    stored = await desk.schedules.amend(
+    stored = await guarded(call).amend(
         call.path["name"], lambda schedule: changed(schedule, call.body, desk)
     )
-    return schedule_shown(desk, stored)
+    return schedule_answer(desk, stored)
 
 
 async def delete(call: Call[Nothing, Any]) -> None:
     """Nothing is left of it but its ledger."""
-    await call.desk.schedules.remove(call.path["name"])
+    await guarded(call).remove(call.path["name"])
 
 
 async def preview(call: Call[PreviewQuery, Any]) -> PreviewView:
@@ -187,7 +188,7 @@ ROUTES: tuple[AnyRoute, ...] = (
         refuses=(409,),
         body=NewScheduleView,
         change="schedule.create",
-        answers=LOCATED,
+        answers=LOCATED | ETAG,
     ),
     Route(
         "GET",
@@ -197,6 +198,7 @@ ROUTES: tuple[AnyRoute, ...] = (
         "Show a schedule",
         ScheduleView,
         refuses=(404,),
+        answers=ETAG,
     ),
     Route(
         "PUT",
@@ -206,10 +208,11 @@ ROUTES: tuple[AnyRoute, ...] = (
         "Create a schedule, or replace its definition",
         ScheduleView,
         also={201: ScheduleView},
-        refuses=(409,),
+        refuses=(409, 412),
         body=ScheduleDefinitionView,
         change="schedule.put",
-        answers=LOCATED,
+        headers=IF_MATCH | IF_NONE,
+        answers=LOCATED | ETAG,
     ),
     Route(
         "PATCH",
@@ -218,9 +221,11 @@ ROUTES: tuple[AnyRoute, ...] = (
         patch,
         "Change parts of a schedule's definition",
         ScheduleView,
-        refuses=(404, 409),
+        refuses=(404, 409, 412),
         body=ScheduleChangesView,
         change="schedule.patch",
+        headers=IF_MATCH,
+        answers=ETAG,
     ),
     Route(
         "DELETE",
@@ -230,8 +235,9 @@ ROUTES: tuple[AnyRoute, ...] = (
         "Delete a schedule; its ledger stays",
         None,
         status=204,
-        refuses=(404, 409),
+        refuses=(404, 409, 412),
         change="schedule.delete",
+        headers=IF_MATCH,
     ),
     Route(
         "GET",
