@@ -24,6 +24,8 @@ DAILY = {"task": "greet", "when": "@daily"}
         ("POST", "/jobs", {"task": "greet", "payload": 1, "args": {}}, "payload"),
         ("POST", "/jobs/batch", {"jobs": [{"task": "greet", "priority": -1}]}, "jobs[0].priority"),
         ("POST", "/jobs/batch", {}, "jobs"),
+        ("POST", "/jobs", {"task": "greet", "dedupe_for": 31_536_001}, "dedupe_for"),
+        ("POST", "/jobs/batch", {"jobs": [{"dedupe_for": 4e7}]}, "jobs[0].dedupe_for"),
         ("PUT", NAMED, {"task": "greet"}, "when"),
         ("PUT", NAMED, {**DAILY, "queue": "@leader"}, "queue"),
         ("PUT", NAMED, {**DAILY, "tz": "Mars/Base"}, "tz"),

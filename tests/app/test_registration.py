@@ -166,6 +166,7 @@ def test_policies_are_told_from_options(app: Drumbeat) -> None:
         ({"delay": -1}, "delay"),
         ({"delay": "soon"}, "delay: 'soon' is not a duration"),
         ({"dedupe_for": -1}, "dedupe_for"),
+        ({"dedupe_for": "366d"}, "dedupe_for must be at most 365 days, not 366 days"),
         ({"concurrency": 0}, "concurrency must be at least 1, not 0"),
         ({"concurrency": "5"}, "concurrency must be a whole number.*'5'"),
         ({"key_concurrency": 0}, "key_concurrency must be at least 1"),

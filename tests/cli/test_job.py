@@ -128,6 +128,8 @@ def test_a_job_of_a_task_that_only_others_know_is_stored_as_it_is(terminal: Term
         (("greet", "--json", "[1]"), "--json must be an object"),
         (("greet", "--json", "{"), "--json is not JSON"),
         (("greet", "--delay", "soon"), "'soon' is not a duration"),
+        (("greet", "--dedupe-for", "366d"), "dedupe_for must be at most 365 days"),
+        (("unheard-of", "--dedupe-for", "366d"), "dedupe_for must be at most 365 days"),
         (("greet", "--at", "soon"), "'soon' is not a time; allowed:"),
         (("greet", "--priority", "101"), "101 is not in the range 0<=x<=100"),
     ],

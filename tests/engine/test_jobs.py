@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from drumbeat import Context, Drumbeat, JobFailed, JobFilter, Retry, Status, WaitTimeout
-from drumbeat.model.errors import UnknownJob, UnknownTask
-from drumbeat.model.job import Cancelled, CancelRequested, Reopened, TooLate
+from drumbeat.model.errors import InvalidOption, UnknownJob, UnknownTask
+from drumbeat.model.job import Cancelled, CancelRequested, JobSpec, Reopened, TooLate
 from drumbeat.testing.clock import FakeClock
 
 from .support import Fault, Fleet
@@ -281,6 +282,13 @@ async def test_a_known_dedupe_key_returns_the_existing_job(
         assert (await keyed.submit(3)).id == first.id
         await clock.advance(61)
         assert (await keyed.submit(4)).id != first.id
+
+
+async def test_a_dedupe_key_stands_for_a_year_at_most(app: Drumbeat) -> None:
+    too_long = JobSpec("elsewhere", dedupe_key="r-42", dedupe_for=timedelta(days=365, seconds=1))
+    with pytest.raises(InvalidOption, match="dedupe_for must be at most 365 days"):
+        await app.submit(too_long)
+    await app.submit(replace(too_long, dedupe_for=timedelta(days=365)))
 
 
 async def test_jobs_are_listed_and_counted(fleet: Fleet, app: Drumbeat) -> None:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypedDict
 from drumbeat.model.duration import parse_duration
 from drumbeat.model.errors import InvalidInput, InvalidOption
 from drumbeat.model.instant import aware
+from drumbeat.model.job import check_dedupe_for
 from drumbeat.model.policy import Misfire, Overlap, RunOn
 from drumbeat.model.retry import Retry
 from drumbeat.model.zones import DstGap, DstRepeat
@@ -93,7 +94,10 @@ def _sent(name: str, value: Any) -> Any:
     if value is None:
         return None
     if name in LENGTHS:
-        return parse_duration(value).total_seconds()
+        length = parse_duration(value)
+        if name == "dedupe_for":
+            check_dedupe_for(length)
+        return length.total_seconds()
     if name in INSTANTS:
         return aware(name, value)
     if isinstance(value, Retry):

@@ -20,7 +20,15 @@ from typing import TypeAlias
 from drumbeat.engine.bus import Bus
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import JobSubmitted
-from drumbeat.model.job import Duplicate, Inserted, Job, JobSpec, Status, Ticket
+from drumbeat.model.job import (
+    Duplicate,
+    Inserted,
+    Job,
+    JobSpec,
+    Status,
+    Ticket,
+    check_dedupe_for,
+)
 from drumbeat.model.json_depth import refuse_deep_arguments
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.store import Store
@@ -59,7 +67,7 @@ class Submitter:
 
     async def judged(self, spec: JobSpec) -> Verdict:
         """The same, and whether the job was created or another stands for its dedupe key."""
-        refuse_deep_arguments(spec.task, spec.arguments)
+        _check(spec)
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Verdict] = loop.create_future()
         if self._gather(spec, future, loop):
@@ -70,7 +78,7 @@ class Submitter:
     async def submit_many(self, specs: Sequence[JobSpec]) -> list[Job]:
         """Create many jobs, in batches; each batch as a whole or not at all."""
         for spec in specs:
-            refuse_deep_arguments(spec.task, spec.arguments)
+            _check(spec)
         jobs: list[Job] = []
         for start in range(0, len(specs), LARGEST_BATCH):
             verdicts = await self._insert(specs[start : start + LARGEST_BATCH])
@@ -162,3 +170,8 @@ class Submitter:
 def _refuse(future: asyncio.Future[Verdict], error: Exception) -> None:
     if not future.done():
         future.set_exception(error)
+
+
+def _check(spec: JobSpec) -> None:
+    refuse_deep_arguments(spec.task, spec.arguments)
+    check_dedupe_for(spec.dedupe_for)

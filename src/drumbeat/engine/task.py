@@ -22,6 +22,7 @@ from drumbeat.model.job import (
     Limit,
     OnConflict,
     Rate,
+    check_dedupe_for,
 )
 from drumbeat.model.retry import DEFAULT_RETRY, Retry
 from drumbeat.model.swift import swift
@@ -86,7 +87,7 @@ class TaskOptions:
             if value is not None and not _length(name, value):
                 raise InvalidOption(f"{name} must be longer than zero, not {value!r}")
         delay = _length("delay", self.delay)
-        _length("dedupe_for", self.dedupe_for)
+        check_dedupe_for(_length("dedupe_for", self.dedupe_for))
         if self.run_at is not None:
             object.__setattr__(self, "run_at", aware("run_at", self.run_at))
             if delay:

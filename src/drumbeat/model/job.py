@@ -14,6 +14,8 @@ DEFAULT_QUEUE = "default"
 LEADER_QUEUE = "@leader"
 """The queue that only the leading node takes from: where `run_on="leader"` jobs go."""
 HIGHEST_PRIORITY = 100
+LONGEST_DEDUPE = timedelta(days=365)
+"""How long a job that is submitted may stand for its dedupe key after its end."""
 ARGUMENTS_LIMIT = 256 * 1024
 RESULT_LIMIT = 256 * 1024
 NO_ARGUMENTS = b"{}"
@@ -117,7 +119,7 @@ class JobSpec:
     """Seconds that one attempt may take."""
     dedupe_key: str | None = None
     dedupe_for: timedelta = timedelta(hours=24)
-    """How long after its end a job still stands for its dedupe key."""
+    """How long after its end a job still stands for its dedupe key; submitted: up to 365 days."""
     schedule: str | None = None
     tick_at: datetime | None = None
     limits: tuple[Limit, ...] = ()
@@ -125,6 +127,15 @@ class JobSpec:
     tags: tuple[str, ...] = ()
     trace: str | None = None
     """The W3C `traceparent` of the span that submitted it, if tracing was on."""
+
+
+def check_dedupe_for(length: timedelta) -> None:
+    """Refuse to keep a dedupe key for longer than `LONGEST_DEDUPE`.
+
+    Not done by `JobSpec` itself, so that jobs that are stored already stay readable.
+    """
+    if length > LONGEST_DEDUPE:
+        raise InvalidOption(f"dedupe_for must be at most {LONGEST_DEDUPE.days} days, not {length}")
 
 
 @dataclass(frozen=True, slots=True)

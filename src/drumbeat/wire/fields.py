@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 from msgspec import Meta, Raw, UnsetType
 
 from drumbeat.model.instant import in_range
-from drumbeat.model.job import HIGHEST_PRIORITY
+from drumbeat.model.job import HIGHEST_PRIORITY, LONGEST_DEDUPE
 
 NO_NUL = r"^[^\u0000]*$"
 LONGEST_LENGTH = 3.2e9
@@ -21,6 +21,7 @@ Reason = Annotated[str, Meta(max_length=1_000, pattern=NO_NUL)]
 Words = Annotated[str, Meta(max_length=4_000, pattern=NO_NUL)]
 Priority = Annotated[int, Meta(ge=0, le=HIGHEST_PRIORITY)]
 Seconds = Annotated[float, Meta(ge=0, le=LONGEST_LENGTH)]
+DedupeSeconds = Annotated[float, Meta(ge=0, le=LONGEST_DEDUPE.total_seconds())]
 MoreThanZeroSeconds = Annotated[float, Meta(gt=0, le=LONGEST_LENGTH)]
 Tags = Annotated[list[Name], Meta(max_length=50)]
 Arguments: TypeAlias = dict[str, Any] | list[Any]

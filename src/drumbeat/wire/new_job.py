@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from drumbeat.model.instant import in_range
 from drumbeat.wire.fields import (
     Arguments,
+    DedupeSeconds,
     Instant,
     Key,
     MoreThanZeroSeconds,
@@ -43,8 +44,9 @@ class NewJobView(Struct, kw_only=True, forbid_unknown_fields=True):
     """How often it is tried again if it fails, and when; null: as its task says."""
     dedupe_key: Key | None = None
     """While a job stands for the key, it is the answer and none is created."""
-    dedupe_for: Seconds | None = None
-    """Seconds after its end for which a job still stands for its key; 86,400 if not given."""
+    dedupe_for: DedupeSeconds | None = None
+    """Seconds after its end for which a job still stands for its key; 86,400 if not given, at most
+    31,536,000, a year."""
     tags: Tags = []
 
     def __post_init__(self) -> None:
