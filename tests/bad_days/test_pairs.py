@@ -1,11 +1,11 @@
-"""Every coordinator with every store: a leader is killed, the next one is stopped.
+"""Every coordinator with every store: leaders are killed, then leaders are stopped.
 
 `make test` takes two pairs, since `test_chaos` kills leaders of more; `make chaos` takes all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count, product
 from os import getpid
@@ -18,6 +18,7 @@ from drumbeat.model.lease import Lease
 from servers import Consul, Etcd, Postgres, Redis
 
 from .fleet import TTL, Fleet, clock, drop, fleet_on
+from .shares import Share
 
 COORDINATORS = ("sqlite", "postgres", "redis", "etcd", "consul")
 STORES = ("sqlite", "postgres")
@@ -31,16 +32,22 @@ LATE = 3.0
 HAND_OVER = TTL / 2
 """Seconds after a leader was told to stop within which somebody leads: its lease, which is renewed
 every third of it, would have stood for longer."""
-TRIES = 4
-"""How often a busy machine may be too slow for that."""
+IN_TIME = Share(good=2, tries=3)
+"""Most of the leaders that are killed, and most of those that are stopped, are followed in time.
+
+A busy machine may hold up a single failover: it starts another process, or writes to a slow disk.
+A fault of ours, such as a lease that is not released or a follower that does not hear of it, holds
+up every one.
+"""
 _serial = count(1)
 pytestmark = pytest.mark.timeout(600)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The addresses of a coordinator and a store, and how long a dead leader is waited for."""
+    """A coordinator and a store, by name and address, and how long a dead leader is waited for."""
 
+    name: str
     coordinator: str
     store: str
     namespace: str
@@ -53,6 +60,7 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Pair]:
     namespace = f"pairs_{getpid()}_{next(_serial)}"
     longest = 2 * TTL if coordinator == "consul" else TTL  # its TTL is a lower bound, as it says
     yield Pair(
+        f"{coordinator}+{store}",
         _address(request, tmp_path, coordinator),
         _address(request, tmp_path, store),
         namespace,
@@ -71,45 +79,43 @@ def _address(request: pytest.FixtureRequest, folder: Path, kind: str) -> str:
 
 
 @pytest.mark.parametrize("pair", PAIRS, indirect=True)
-async def test_a_killed_leader_and_a_stopped_one_are_followed_soon_and_cost_nothing(
-    pair: Pair, tmp_path: Path
+async def test_killed_leaders_and_stopped_ones_are_followed_soon_and_cost_nothing(
+    pair: Pair, tmp_path: Path, tell: Callable[[str], None]
 ) -> None:
     async with fleet_on(pair.store, pair.namespace, tmp_path, pair.coordinator) as fleet:
         async with fleet.under_load():
-            leader = await killed_leaders_are_followed(fleet, pair.longest_term + LATE)
-            await stopped_leaders_are_followed(fleet, leader)
+            killed = [await seconds_after_a_kill(fleet, each) for each in range(IN_TIME.tries)]
+            stopped = [await seconds_after_a_stop(fleet, each) for each in range(IN_TIME.tries)]
         await fleet.settle()
+    tell(IN_TIME.check(f"{pair.name}, killed leaders", killed, pair.longest_term + LATE))
+    tell(IN_TIME.check(f"{pair.name}, stopped leaders", stopped, HAND_OVER))
 
 
-async def killed_leaders_are_followed(fleet: Fleet, within: float) -> Lease:
-    """Kill a leader, and again if a busy machine took its time. Returns who leads then."""
-    first = await fleet.acting_leader()
-    for number in range(TRIES):
-        killed_at = clock.elapsed()
-        fleet.kill(label_of(first.holder))
-        await fleet.another_leads(than=first)
-        took = clock.elapsed() - killed_at
-        fleet.start(f"three-{number}")
-        await fleet.present(f"three-{number}")
-        second = await fleet.acting_leader(other_than=first)
-        if took < within:
-            return second
-        first = second
-    raise AssertionError(f"none of {TRIES} killed leaders was followed within {within:g} s")
+async def seconds_after_a_kill(fleet: Fleet, number: int) -> float:
+    """Kill the leader, replace it, and return how long it took until another node led."""
+    leader = await fleet.acting_leader()
+    killed_at = clock.elapsed()
+    fleet.kill(label_of(leader.holder))
+    await fleet.another_leads(than=leader)
+    took = clock.elapsed() - killed_at
+    await _replace(fleet, leader, f"three-{number}")
+    return took
 
 
-async def stopped_leaders_are_followed(fleet: Fleet, second: Lease) -> None:
-    """Stop a leader, and again if a busy machine took its time."""
-    for number in range(TRIES):
-        stopped_at = clock.elapsed()
-        stopping = fleet.stop(label_of(second.holder))
-        await fleet.another_leads(than=second)
-        took = clock.elapsed() - stopped_at
-        third = await fleet.acting_leader(other_than=second)
-        await fleet.ended(stopping)
-        if took < HAND_OVER:
-            return
-        fleet.start(f"four-{number}")
-        await fleet.present(f"four-{number}")
-        second = third
-    raise AssertionError(f"none of {TRIES} stopped leaders was followed within {HAND_OVER:g} s")
+async def seconds_after_a_stop(fleet: Fleet, number: int) -> float:
+    """Stop the leader, replace it, and return how long it took until another node led."""
+    leader = await fleet.acting_leader()
+    stopped_at = clock.elapsed()
+    stopping = fleet.stop(label_of(leader.holder))
+    await fleet.another_leads(than=leader)
+    took = clock.elapsed() - stopped_at
+    await fleet.ended(stopping)
+    await _replace(fleet, leader, f"four-{number}")
+    return took
+
+
+async def _replace(fleet: Fleet, gone: Lease, label: str) -> None:
+    """Start another node, and wait until it is there and somebody else than the old one acts."""
+    fleet.start(label)
+    await fleet.present(label)
+    await fleet.acting_leader(other_than=gone)
