@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
+import pkgutil
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 import pytest
 
-from drumbeat.coordinators.postgres import coordinator as on_postgres
 from drumbeat.engine.runtime import SystemClock, SystemRuntime
 from drumbeat.postgres import connecting
 from drumbeat.postgres.connecting import Limits
@@ -63,14 +64,46 @@ def patient_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("servers.web.PATIENCE", AGES)
 
 
+PATIENT = Limits(patience=AGES, connecting=AGES)
+UNHURRIED: dict[str, object] = {
+    "drumbeat.postgres.database.Limits": lambda: PATIENT,
+    "drumbeat.coordinators.postgres.coordinator.LIMITS": replace(
+        PATIENT, connections=2, statement=AGES, lock=AGES
+    ),
+    "drumbeat.stores.sqlite.store.PATIENCE": AGES,
+    "drumbeat.coordinators.sqlite.coordinator.PATIENCE": AGES,
+    "drumbeat.redis.client.ANSWER_WITHIN": AGES,
+    "drumbeat.redis.connection.CONNECT_WITHIN": AGES,
+}
+"""Time-outs that the tests of this folder do not depend on, and what replaces them."""
+PRODUCTION = {name: pkgutil.resolve_name(name) for name in UNHURRIED}
+"""The same time-outs as users have them."""
+
+
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no client give up a server that is only busy: a test that needs a hasty one says so."""
-    patient = Limits(patience=AGES, connecting=AGES)
-    two = replace(patient, connections=2, statement=AGES, lock=AGES)
-    monkeypatch.setattr("drumbeat.postgres.database.Limits", lambda: patient)
-    monkeypatch.setattr(on_postgres, "LIMITS", two)
-    monkeypatch.setattr("drumbeat.stores.sqlite.store.PATIENCE", AGES)
-    monkeypatch.setattr("drumbeat.coordinators.sqlite.coordinator.PATIENCE", AGES)
-    monkeypatch.setattr("drumbeat.redis.client.ANSWER_WITHIN", AGES)
-    monkeypatch.setattr("drumbeat.redis.connection.CONNECT_WITHIN", AGES)
+    """Let no client give up a server that is only busy.
+
+    A test of a time-out itself uses `in_production` for the calls that have to time out.
+    """
+    for name, patient in UNHURRIED.items():
+        monkeypatch.setattr(name, patient)
+
+
+@pytest.fixture
+def in_production(
+    unhurried: None, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[], AbstractContextManager[None]]:
+    """Time-outs as users have them, for a part of a test: the one that tests a time-out.
+
+    SQLite and PostgreSQL take them when a store or coordinator is made, Redis with every call.
+    """
+
+    @contextmanager
+    def production() -> Generator[None]:
+        with monkeypatch.context() as hurried:
+            for name, value in PRODUCTION.items():
+                hurried.setattr(name, value)
+            yield
+
+    return production

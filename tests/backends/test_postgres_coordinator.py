@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import TypeVar
 
@@ -12,7 +12,6 @@ import psycopg
 import pytest
 
 from drumbeat.coordinators.postgres import PostgresCoordinator
-from drumbeat.coordinators.postgres import coordinator as on_postgres
 from drumbeat.coordinators.postgres.leases import TIDY_EVERY
 from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
@@ -30,7 +29,6 @@ T = TypeVar("T")
 TTL = timedelta(minutes=2)
 """So long that no term runs out unless a test lets time pass."""
 SOON = 40.0
-HASTY = on_postgres.LIMITS
 """Those of a node; for a busy machine they are too strict."""
 HELD_UP = (
     "SELECT count(*) FROM pg_stat_activity "
@@ -277,15 +275,35 @@ class TestBehindAPooler(PostgresCoordinatorSuite):
 
 
 class TestBadDays:
+    async def test_sessions_have_the_limits_of_production(
+        self,
+        postgres: Postgres,
+        namespace: str,
+        in_production: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        with in_production():
+            coordinator = PostgresCoordinator(postgres.address, SystemClock(), namespace)
+        rows = await until_it_answers(
+            lambda: coordinator.database.fetch(
+                "SELECT name, setting FROM pg_settings WHERE name IN ('statement_timeout', "
+                "'lock_timeout') ORDER BY name"
+            )
+        )
+        assert [tuple(row) for row in rows] == [
+            ("lock_timeout", "2000"),
+            ("statement_timeout", "2000"),
+        ]
+        await coordinator.close()
+
     async def test_a_paused_server_is_unavailable_in_time_and_serves_again_afterwards(
-        self, monkeypatch: pytest.MonkeyPatch
+        self, in_production: Callable[[], AbstractContextManager[None]]
     ) -> None:
         with Postgres.start() as server:
             async with opened(server.address, SystemClock(), "drumbeat") as patient:
                 lease = await patient.leases.acquire("scheduler", ANNE, 5 * TTL)
                 assert lease is not None
-            monkeypatch.setattr(on_postgres, "LIMITS", HASTY)
-            hasty = PostgresCoordinator(server.address, SystemClock(), "drumbeat")
+            with in_production():
+                hasty = PostgresCoordinator(server.address, SystemClock(), "drumbeat")
             assert await until_it_answers(lambda: hasty.leases.renew(lease)) == lease
             server.pause()
             try:

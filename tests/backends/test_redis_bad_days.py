@@ -6,7 +6,7 @@ import asyncio
 import re
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from datetime import timedelta
 from typing import TypeVar
 
@@ -16,6 +16,7 @@ from drumbeat.coordinators.redis import RedisCoordinator
 from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.model.lease import Lease
 from drumbeat.ports.coordinator import Coordinator
+from drumbeat.redis.client import ANSWER_WITHIN
 from drumbeat.testing.conformance.builders import ANNE, BERT, let_others_run
 from servers import FaultProxy, Redis, Sentinel
 
@@ -230,15 +231,15 @@ async def test_those_who_wait_are_woken_at_the_end_of_the_pause(
 
 
 async def test_a_server_that_stands_still_is_unavailable_and_its_terms_run_out(
-    server: Redis, monkeypatch: pytest.MonkeyPatch
+    server: Redis, in_production: Callable[[], AbstractContextManager[None]]
 ) -> None:
     async with held(server) as (coordinator, lease):
         server.pause()
-        with monkeypatch.context() as impatient:
-            impatient.setattr("drumbeat.redis.client.ANSWER_WITHIN", 0.2)
-            with pytest.raises(Unavailable, match="it does not answer"):
+        since = CLOCK.elapsed()
+        async with asyncio.timeout(SOON):
+            with in_production(), pytest.raises(Unavailable, match="it does not answer"):
                 await coordinator.leases.renew(lease)
-        await pass_time(TTL)
+        assert CLOCK.elapsed() - since > 0.9 * ANSWER_WITHIN > TTL.total_seconds()
         server.resume()
         assert await until_it_answers(lambda: coordinator.leases.renew(lease)) is None
         new, _ = await win_in_the_end(coordinator)

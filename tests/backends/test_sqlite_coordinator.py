@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager, closing
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from drumbeat.coordinators.sqlite import SqliteCoordinator
+from drumbeat.coordinators.sqlite.coordinator import PATIENCE
 from drumbeat.coordinators.sqlite.leases import TIDY_EVERY
+from drumbeat.engine.runtime import SystemClock
+from drumbeat.model.errors import Unavailable
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.sqlite.peers import PeerFolder
 from drumbeat.testing.conformance import CoordinatorConformance, CoordinatorTraits
 from drumbeat.testing.conformance.builders import ANNE, BERT, node
 
+from .conftest import AGES
 from .hand_clock import HandClock
 
 TTL = timedelta(seconds=10)
@@ -113,3 +117,21 @@ class TestSqliteCoordinator(CoordinatorConformance):
         assert "looking once a second" in caplog.text
         await one.close()
         await two.close()
+
+    async def test_a_lock_that_does_not_come_is_unavailable_before_a_term_is_over(
+        self, tmp_path: Path, in_production: Callable[[], AbstractContextManager[None]]
+    ) -> None:
+        with in_production():
+            coordinator = SqliteCoordinator(tmp_path / "drumbeat.db", HandClock())
+        lease = await coordinator.leases.acquire("scheduler", ANNE, TTL)
+        assert lease is not None
+        with closing(sqlite3.connect(tmp_path / "drumbeat.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            since = SystemClock().elapsed()
+            async with asyncio.timeout(AGES / 2):
+                with pytest.raises(Unavailable, match="locked"):
+                    await coordinator.leases.renew(lease)
+            assert SystemClock().elapsed() - since > 0.9 * PATIENCE
+            other.execute("ROLLBACK")
+        assert await coordinator.leases.renew(lease) == lease
+        await coordinator.close()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Event
 
 import pytest
 
+from drumbeat.engine.runtime import SystemClock
 from drumbeat.model.errors import NaiveDatetime, StaleEpoch, Unavailable
 from drumbeat.model.job import JobSpec
 from drumbeat.model.lease import Epoch
@@ -17,8 +19,10 @@ from drumbeat.ports.store import Topic
 from drumbeat.stores.sqlite import SqliteStore
 from drumbeat.stores.sqlite import store as store_module
 from drumbeat.stores.sqlite.session import StoreSession
+from drumbeat.stores.sqlite.store import PATIENCE
 from drumbeat.testing.conformance.builders import insert, spec, take
 
+from .conftest import AGES
 from .hand_clock import START, HandClock
 from .sqlite_wholeness import check_whole
 
@@ -156,16 +160,24 @@ async def test_a_full_disk_undoes_everything_and_is_over_when_there_is_room(
 
 
 async def test_a_lock_that_does_not_come_is_unavailable_and_over_when_it_is_let_go(
-    store: SqliteStore, path: Path
+    path: Path, in_production: Callable[[], AbstractContextManager[None]]
 ) -> None:
+    with in_production():
+        store = SqliteStore(path, HandClock())
+    await store.open()
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(Unavailable, match="locked"):
-        await store.jobs.insert([spec()])
+    since = SystemClock().elapsed()
+    async with asyncio.timeout(AGES / 2):
+        with pytest.raises(Unavailable, match="locked"):
+            await store.jobs.insert([spec()])
+    assert SystemClock().elapsed() - since > 0.9 * PATIENCE
     assert await store.jobs.counts() == {}, "readers wait for nobody"
     other.execute("ROLLBACK")
     other.close()
     await insert(store, spec())
+    await store.close()
+    check_whole(path)
 
 
 async def test_a_connection_that_is_lost_is_made_anew(store: SqliteStore) -> None:
