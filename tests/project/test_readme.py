@@ -33,6 +33,12 @@ def test_the_first_example_runs_as_printed(tmp_path: Path) -> None:
     assert ticks, "three seconds have passed, or more on a busy machine"
 
 
+def test_the_readme_counts_the_planted_bugs() -> None:
+    planted = [*(ROOT / "tests" / "simulation" / "planted").glob("[!_]*.py")]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"with {len(planted)} planted bugs" in readme
+
+
 @pytest.mark.parametrize(
     "command",
     [
