@@ -82,11 +82,11 @@ def run(*, quick: bool) -> dict[str, object]:
     figures |= _processes(jobs)
     with _folder() as folder:
         path = str(folder / "ours.db")
-        figures |= asyncio.run(ticking.measure(_store_at, path, 2_000 if quick else 10_000))
+        figures |= asyncio.run(ticking.measure(store_at, path, 2_000 if quick else 10_000))
     return figures
 
 
-def _store_at(path: str) -> SqliteStore:
+def store_at(path: str) -> SqliteStore:
     return SqliteStore(path, SystemClock())
 
 

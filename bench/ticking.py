@@ -107,6 +107,9 @@ class _Endless(Term):
     def may_act(self) -> bool:
         return True
 
+    async def confirm(self) -> bool:
+        return True
+
 
 class _AtOneInstant:
     """What the ticker uses of a store, at an instant of ours instead of the store's."""
