@@ -7,21 +7,21 @@ LOWEST := .venv-lowest/bin
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-locked test-lowest chaos simulate mutants check bench docs format lock clean
 
-help: ## say what there is to make
+help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
-demo: ## watch a fleet of processes lose its leader and no tick; it ends by itself
+demo: ## run a fleet of processes that loses its leader and no tick; it ends by itself
 	$(RUN) drumbeat demo
 
 TESTERS ?= 4
-test: test-locked test-lowest ## run the tests, on real servers: what is missing of them is installed first
+test: test-locked test-lowest ## run all tests on real servers; missing servers are installed first
 
 test-locked: ## run all tests on the Python of .venv with the locked packages
 	$(RUN) python -m servers install || test -z "$$CI"
 	$(RUN) pytest -n $(TESTERS) --dist worksteal
 
 # Schemathesis needs a newer rich than our lowest, so its one file runs with the locked packages only.
-LOWEST_TESTS ?= $(addprefix tests/,backends engine model rules electors client api cli) \
+LOWEST_TESTS ?= $(addprefix tests/,backends engine model rules electors fleet api cli) \
 	--ignore=tests/api/test_conformance.py
 test-lowest: ## run LOWEST_TESTS on the system's Python with the lowest versions that pyproject.toml allows
 	$(RUN) python -m servers install || test -z "$$CI"
@@ -29,38 +29,40 @@ test-lowest: ## run LOWEST_TESTS on the system's Python with the lowest versions
 	$(LOWEST)/python -m pytest -n $(TESTERS) --dist worksteal $(LOWEST_TESTS)
 
 SEEDS ?= 500
+SQLITE_SEEDS ?= 100
 PROCESSES ?= $(shell nproc 2>/dev/null || echo 2)
-simulate: ## run the fleet in virtual time under faults, one world a seed: SEEDS=500
-	$(RUN) python -m drumbeat.testing.simulation --seeds $(SEEDS) --processes $(PROCESSES)
+simulate: ## run the fleet in virtual time under faults, one world per seed: SEEDS=500 SQLITE_SEEDS=100
+	$(RUN) python -m simulation --seeds $(SEEDS) --processes $(PROCESSES)
+	$(RUN) python -m simulation --store sqlite --seeds $(SQLITE_SEEDS) --processes $(PROCESSES)
 
 MINUTES ?= 10
-chaos: ## fleets on real servers under a nemesis, and the bad days that `make test` leaves out: MINUTES=10
+chaos: ## run fleets on real servers under faults, and the slow tests that `make test` leaves out: MINUTES=10
 	$(RUN) python -m servers install || test -z "$$CI"
 	$(RUN) python -m chaos --minutes $(MINUTES)
 	$(RUN) pytest -m chaos tests/bad_days
 
-mutants: ## plant bugs in copies of the source, one at a time, and say which ones the tests miss
+mutants: ## plant known bugs in copies of the source, one at a time, and list those that the tests miss
 	$(RUN) python -m servers install || test -z "$$CI"
 	$(RUN) python -m mutants --processes $(PROCESSES)
 
-check: ## formatting, lint, types (mypy and pyright), layers
+check: ## check formatting, lint, types (mypy and pyright) and import contracts
 	$(RUN) ruff format --check
 	$(RUN) ruff check
 	$(RUN) mypy
 	$(RUN) pyright
 	$(RUN) lint-imports --no-logo --no-cache
 
-bench: ## measure
+bench: ## run the benchmarks
 	$(RUN) python -m bench
 
 docs: ## check that the links in the docs resolve and that their examples compile
 	$(RUN) python scripts/check_docs.py
 
-format: ## format the code and repair what the linter can
+format: ## format the code and apply the linter's fixes
 	$(RUN) ruff format
 	$(RUN) ruff check --fix
 
-lock: ## lock the packages again after a change of the dependencies in pyproject.toml
+lock: ## update the lock files after a change of the dependencies in pyproject.toml
 	scripts/uv lock
 	scripts/uv pip compile --quiet --universal --all-extras --group test \
 		--resolution lowest-direct --custom-compile-command 'make lock' \

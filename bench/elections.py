@@ -26,14 +26,14 @@ from urllib.parse import urlsplit
 from bench.counting import CountingWire
 from bench.takeovers import take_overs
 from drumbeat import Drumbeat
-from drumbeat.backends import coordinator_at
+from drumbeat.backend_factory import coordinator_at
 from drumbeat.config import Config
-from drumbeat.engine.bus import Bus
-from drumbeat.engine.elector import RESIGNED, Candidacy, Elector
-from drumbeat.engine.runtime import SystemClock, SystemRuntime
+from drumbeat.engine.leading.elector import RESIGNED, Candidacy, LeaderElector
+from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.engine.plumbing.runtime import SystemClock, SystemRuntime
+from drumbeat.model.fleet.lease import SCHEDULER
 from drumbeat.model.ids import node_id
-from drumbeat.model.lease import SCHEDULER
-from drumbeat.rules.leading import Following, Leading, LeaseTimings
+from drumbeat.rules.leadership.lease_trust import Following, Leading, LeaseTimings
 from servers import Consul, Etcd, Missing, Postgres, Redis
 
 TITLE = "Elections and locks by every coordinator"
@@ -211,12 +211,12 @@ async def _counted(address: str, stack: AsyncExitStack) -> Way:
 @asynccontextmanager
 async def _standing(
     addresses: Sequence[str], ttl: float, retry_every: float
-) -> AsyncGenerator[list[Elector]]:
+) -> AsyncGenerator[list[LeaderElector]]:
     """Electors of one election, each with a connection of its own, by the address given."""
     runtime, config = SystemRuntime(), Config(namespace=NAMESPACE)
     timings = LeaseTimings.for_ttl(ttl)
     electors = [
-        Elector(
+        LeaderElector(
             Candidacy(SCHEDULER, node_id(f"bench-{number}", number), timings, retry_every),
             coordinator_at(address, config, runtime),
             runtime,
@@ -232,7 +232,9 @@ async def _standing(
         await asyncio.gather(*(elector.stop() for elector in electors))
 
 
-async def _settled(electors: Sequence[Elector]) -> tuple[Elector, Leading, Elector]:
+async def _settled(
+    electors: Sequence[LeaderElector],
+) -> tuple[LeaderElector, Leading, LeaderElector]:
     """Who leads, its state, and who follows and has asked for a term since."""
     await _until(lambda: any(_leads(elector) for elector in electors))
     first, second = electors
@@ -245,7 +247,7 @@ async def _settled(electors: Sequence[Elector]) -> tuple[Elector, Leading, Elect
     return await _settled(electors)
 
 
-def _leads(elector: Elector) -> bool:
+def _leads(elector: LeaderElector) -> bool:
     return isinstance(elector.state, Leading)
 
 

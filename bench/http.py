@@ -25,9 +25,9 @@ import msgspec
 
 from bench.postgres_fleet import TEXT, Target, server
 from drumbeat import Drumbeat
-from drumbeat.api.server import Server
-from drumbeat.engine.garbage import set_aside
-from drumbeat.engine.loops import fastest_loop
+from drumbeat.api.http.server import Server
+from drumbeat.engine.lifecycle.garbage import freeze_loaded_objects
+from drumbeat.engine.plumbing.event_loops import fastest_loop
 
 TITLE = "POST /jobs over HTTP"
 CONNECTIONS = 64
@@ -157,7 +157,7 @@ async def _api(target: Target, pipe: Connection) -> None:
     async def nothing(number: float, text: str) -> None: ...
 
     async with app.running(["api"]):
-        set_aside()  # as `app.run()` does
+        freeze_loaded_objects()  # as `app.run()` does
         await _until_told(app.addresses[0], pipe)
 
 
@@ -173,7 +173,7 @@ async def _empty_server(target: Target, pipe: Connection) -> None:
 
     serving = Server(empty, "127.0.0.1:0")
     await serving.start()
-    set_aside()
+    freeze_loaded_objects()
     await _until_told(serving.address, pipe)
     await serving.stop()
 

@@ -8,10 +8,10 @@ import time
 import msgspec
 
 from drumbeat import Drumbeat
-from drumbeat.engine.runtime import SystemRuntime
-from drumbeat.stores.memory import MemoryStore
+from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.telemetry.metrics import Metrics
-from drumbeat.telemetry.vitals import Vitals
+from drumbeat.telemetry.samples import NodeStatus
 from drumbeat.testing import inside
 
 TITLE = "No-op jobs on the memory backend"
@@ -46,9 +46,9 @@ def _watched() -> Drumbeat:
     """The same with metrics, as a node has them that serves HTTP."""
     runtime = SystemRuntime()
     metrics = Metrics(runtime.clock)
-    store = metrics.measured(MemoryStore(runtime.clock))
+    store = metrics.timed_store(MemoryStore(runtime.clock))
     app = Drumbeat(store, runtime=runtime, keep_jobs="1m")
-    metrics.attach(inside.plant(app).bus, store, Vitals)
+    metrics.attach(inside.setup(app).bus, store, NodeStatus)
     return app
 
 

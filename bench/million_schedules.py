@@ -12,21 +12,22 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from drumbeat.coordinators.memory import MemoryCoordinator
-from drumbeat.engine.bus import Bus
-from drumbeat.engine.elector import Candidacy, Elector
-from drumbeat.engine.leadership import Term
-from drumbeat.engine.ticker import Ticker, TickerSettings
+from drumbeat.backends.memory.coordinator import MemoryCoordinator
+from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.engine.leading.elector import Candidacy, LeaderElector
+from drumbeat.engine.leading.leadership import Term
+from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.engine.plumbing.service import ServiceContext
+from drumbeat.engine.ticking.ticker import Ticker, TickerSettings
+from drumbeat.model.fleet.lease import SCHEDULER, Epoch, Lease
 from drumbeat.model.ids import node_id
-from drumbeat.model.job import JobSpec
-from drumbeat.model.lease import SCHEDULER, Epoch, Lease
-from drumbeat.model.plan import Written
-from drumbeat.model.policy import Overlap, Policies
-from drumbeat.model.schedule import Schedule
+from drumbeat.model.jobs.job import JobSpec
+from drumbeat.model.schedules.plan import Written
+from drumbeat.model.schedules.policy import Overlap, Policies
+from drumbeat.model.schedules.schedule import Schedule
 from drumbeat.model.triggers import cron
-from drumbeat.rules.editing import declare
-from drumbeat.rules.leading import LeaseTimings
-from drumbeat.stores.memory import MemoryStore
+from drumbeat.rules.leadership.lease_trust import LeaseTimings
+from drumbeat.rules.schedules.schedule_edit import declare
 from drumbeat.testing import FakeClock, FakeRuntime
 
 TITLE = "A million cron schedules in memory"
@@ -104,10 +105,12 @@ async def _ticker(store: MemoryStore, runtime: FakeRuntime) -> Ticker:
     epoch = await store.fence.claim(lease)
     assert isinstance(epoch, Epoch)
     candidacy = Candidacy(SCHEDULER, node, LeaseTimings.for_ttl(10), 1.0)
-    elector = Elector(candidacy, lambda: MemoryCoordinator(runtime.clock, "bench"), runtime, bus)
+    elector = LeaderElector(
+        candidacy, lambda: MemoryCoordinator(runtime.clock, "bench"), runtime, bus
+    )
     term = _Endless(lease, epoch, elector)
     settings = TickerSettings(batch=BATCH, poll=None)
-    return Ticker(term, store.schedules, settings, runtime, bus)
+    return Ticker(term, store.schedules, settings, ServiceContext(runtime, bus))
 
 
 def _resident() -> int:

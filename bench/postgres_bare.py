@@ -19,8 +19,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 from bench.ticking import PAYLOAD
-from drumbeat.postgres.client import Connection
-from drumbeat.postgres.client import connect as connect_to
+from drumbeat.backends.postgres.connection.client import Connection
+from drumbeat.backends.postgres.connection.client import connect as connect_to
 
 CONNECTIONS = 2
 """Over which the bare batcher writes: more did not help."""

@@ -13,8 +13,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from drumbeat import Drumbeat, Task
-from drumbeat.engine.garbage import set_aside
-from drumbeat.postgres.client import connect
+from drumbeat.backends.postgres.connection.client import connect
+from drumbeat.engine.lifecycle.garbage import freeze_loaded_objects
 from servers import Postgres
 
 LOOK_EVERY = 0.02
@@ -145,7 +145,7 @@ async def _serve(bench: Bench, roles: tuple[str, ...], parent: Connection) -> No
         match order:
             case "start":
                 await bench.app.start(roles)
-                set_aside()  # as `app.run()` does
+                freeze_loaded_objects()  # as `app.run()` does
                 parent.send("started")
             case "count":
                 parent.send(len(bench.starts))

@@ -13,10 +13,10 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from bench.postgres_fleet import Target, server
-from drumbeat.engine.runtime import SystemClock
-from drumbeat.model.job import JobFilter, Status
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.model.jobs.job import JobFilter, Status
 from drumbeat.model.page import PageRequest
-from drumbeat.stores.postgres import PostgresStore
 
 TITLE = "Lists of jobs on PostgreSQL"
 TIMES = 7
@@ -76,7 +76,9 @@ FROM (
 ) AS numbers
 """
 WAIT = """
-INSERT INTO {schema}.jobs (id, line, lane, rank, run_at, created_at, status, arguments, node, tags)
+INSERT INTO {schema}.jobs (
+    id, limit_group, lane, rank, run_at, created_at, status, arguments, node, tags
+)
 SELECT COUNT + n, 1 + n % 30, 1 + n % 30, 0, moment, moment,
     CASE WHEN n % 10 = 0 THEN 'pending' WHEN n % 2000 = 1 THEN 'running' ELSE 'queued' END, '{{}}',
     CASE WHEN n % 2000 = 1 THEN 'bench:1' END, CASE WHEN n % 50 = 0 THEN ARRAY['common'] END

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 
 from bench import ticking
 from bench.postgres_fleet import Target, backlog, drain, server
-from drumbeat.engine.runtime import SystemClock
-from drumbeat.postgres.client import connect
-from drumbeat.stores.postgres import PostgresStore
+from drumbeat.backends.postgres.connection.client import connect
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.engine.plumbing.runtime import SystemClock
 
 TITLE = "PostgreSQL in the long run"
 ROUNDS = 3

@@ -21,12 +21,12 @@ from pathlib import Path
 
 from bench import ticking
 from bench.ticking import PAYLOAD
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.model.fast_construction import fast_constructor
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Attempt, Change, JobSpec, Settlement, Wanted
-from drumbeat.model.swift import swift
+from drumbeat.model.jobs.job import Attempt, Change, JobSpec, Settlement, Wanted
 from drumbeat.ports.store import Topic
-from drumbeat.stores.sqlite import SqliteStore
 
 TITLE = "Jobs and schedules on SQLite"
 BATCH = 100
@@ -36,7 +36,7 @@ WANTED = Wanted(("default",), frozenset({"nothing"}), BATCH)
 NODE = NodeId("bench:1")
 ROUNDS = 5
 
-new_settlement = swift(Settlement)
+new_settlement = fast_constructor(Settlement)
 
 BARE = """
 CREATE TABLE jobs (

@@ -22,8 +22,8 @@ from pathlib import Path
 
 from bench.sqlite_jobs import BATCH, NODE, SPEC, drain
 from bench.ticking import PAYLOAD
-from drumbeat.engine.runtime import SystemClock
-from drumbeat.stores.sqlite import SqliteStore
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.engine.plumbing.runtime import SystemClock
 
 TITLE = "SQLite in the long run"
 ROUNDS = 5
@@ -43,8 +43,8 @@ NUMBERS = (
     "WITH RECURSIVE number (id) AS (SELECT :first UNION ALL SELECT id + 1 FROM number LIMIT :n)"
 )
 FINISHED_JOBS = f"""
-{NUMBERS} INSERT INTO jobs (id, line, rank, run_at, created_at, arguments)
-SELECT id, :line, 0, :now, :now, :arguments FROM number
+{NUMBERS} INSERT INTO jobs (id, limit_group, rank, run_at, created_at, arguments)
+SELECT id, :limit_group, 0, :now, :now, :arguments FROM number
 """
 FINISHED = f"""
 {NUMBERS} INSERT INTO finished (id, status, finished_at, attempt, fence, node, started_at)
@@ -124,13 +124,13 @@ def _full(finished: int, *, quick: bool) -> dict[str, object]:
 async def _fill(path: Path, finished: int) -> None:
     """A file whose finished jobs come before all that are still to be made."""
     store = SqliteStore(path, SystemClock())
-    await store.jobs.insert([SPEC])  # which makes the line that they all belong to
+    await store.jobs.insert([SPEC])  # which makes the limit group that they all belong to
     await drain(store, NODE)
     await store.close()
     connection = sqlite3.connect(path, isolation_level=None)
-    ((line,),) = connection.execute("SELECT id FROM lines").fetchall()
+    ((limit_group,),) = connection.execute("SELECT id FROM limit_groups").fetchall()
     ((last,),) = connection.execute("SELECT job FROM counters").fetchall()
-    values = {"line": line, "first": last + 1, "n": finished, "arguments": PAYLOAD}
+    values = {"limit_group": limit_group, "first": last + 1, "n": finished, "arguments": PAYLOAD}
     values |= {"now": time.time_ns() // 1000 - finished, "node": NODE}
     connection.execute("BEGIN")
     connection.execute(FINISHED_JOBS, values)

@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from drumbeat import Drumbeat
-from drumbeat.demo.node import Setting, command, make_app
+from drumbeat.demo.node import DemoSetting, command, make_app
+from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import label_of
-from drumbeat.model.lease import Lease
 from drumbeat.model.page import PageRequest
-from drumbeat.model.plan import TickRecord
+from drumbeat.model.schedules.plan import TickRecord
 
 NODES = 3
 BEAT = "beat-0"
@@ -29,7 +29,7 @@ ROLES = ("scheduler", "worker")
 class Fleet:
     """So many processes on one SQLite file, led through one coordinator."""
 
-    def __init__(self, setting: Setting) -> None:
+    def __init__(self, setting: DemoSetting) -> None:
         self._setting = setting
         self._nodes: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -59,7 +59,9 @@ async def take_overs(address: str | None, ttl: float, rounds: int, namespace: st
     """
     with tempfile.TemporaryDirectory(prefix="drumbeat-bench-") as name:
         folder = Path(name)
-        setting = Setting(f"sqlite:///{folder / 'bench.db'}", address, namespace, ttl, 1, folder)
+        setting = DemoSetting(
+            f"sqlite:///{folder / 'bench.db'}", address, namespace, ttl, 1, folder
+        )
         client, _ = make_app(setting, "bench")
         async with client.connected():
             with _running(setting) as fleet:
@@ -67,7 +69,7 @@ async def take_overs(address: str | None, ttl: float, rounds: int, namespace: st
 
 
 @contextmanager
-def _running(setting: Setting) -> Generator[Fleet]:
+def _running(setting: DemoSetting) -> Generator[Fleet]:
     fleet = Fleet(setting)
     try:
         for number in range(NODES):

@@ -10,22 +10,23 @@ from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
 from typing import cast
 
-from drumbeat.coordinators.memory import MemoryCoordinator
-from drumbeat.engine.bus import Bus
-from drumbeat.engine.elector import Candidacy, Elector
-from drumbeat.engine.garbage import set_aside
-from drumbeat.engine.leadership import Term
-from drumbeat.engine.ticker import Ticker, TickerSettings
+from drumbeat.backends.memory.coordinator import MemoryCoordinator
+from drumbeat.engine.leading.elector import Candidacy, LeaderElector
+from drumbeat.engine.leading.leadership import Term
+from drumbeat.engine.lifecycle.garbage import freeze_loaded_objects
+from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.engine.plumbing.service import ServiceContext
+from drumbeat.engine.ticking.ticker import Ticker, TickerSettings
+from drumbeat.model.fast_construction import fast_constructor
+from drumbeat.model.fleet.lease import SCHEDULER, Epoch, Lease
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Change, JobSpec, Settlement, Wanted
-from drumbeat.model.lease import SCHEDULER, Epoch, Lease
-from drumbeat.model.plan import Committed, Edit, Plan, Raced
-from drumbeat.model.schedule import Due, Schedule
-from drumbeat.model.swift import swift
+from drumbeat.model.jobs.job import Change, JobSpec, Settlement, Wanted
+from drumbeat.model.schedules.plan import Committed, Edit, Plan, Raced
+from drumbeat.model.schedules.schedule import Due, Schedule
 from drumbeat.model.triggers import cron
 from drumbeat.ports.store import ScheduleStore, Store
-from drumbeat.rules.editing import declare
-from drumbeat.rules.leading import LeaseTimings
+from drumbeat.rules.leadership.lease_trust import LeaseTimings
+from drumbeat.rules.schedules.schedule_edit import declare
 from drumbeat.testing import FakeClock, FakeRuntime
 
 DECLARED = 1_000
@@ -34,7 +35,7 @@ NODE = NodeId("bench:1")
 WANTED = Wanted(("default",), frozenset({"nothing"}), 1_000)
 START = datetime(2030, 1, 1, tzinfo=UTC)
 
-new_settlement = swift(Settlement)
+new_settlement = fast_constructor(Settlement)
 
 
 async def measure(make: Callable[[str], Store], address: str, schedules: int) -> dict[str, object]:
@@ -44,7 +45,7 @@ async def measure(make: Callable[[str], Store], address: str, schedules: int) ->
     for first in range(0, schedules, DECLARED):
         edits = [_declared(number) for number in range(first, first + DECLARED)]
         await store.schedules.put(edits, START)
-    set_aside()  # as `app.run()` does
+    freeze_loaded_objects()  # as `app.run()` does
     figures: dict[str, object] = {"schedules": schedules}
     for minute, name in enumerate(("first", "warm"), 1):
         figures[f"schedules_{name}_seconds"] = round(await _tick(store, minute), 3)
@@ -61,7 +62,7 @@ def _lead_anew(make: Callable[[str], Store], address: str, minute: int) -> float
     async def tick() -> float:
         store = make(address)
         await store.open()
-        set_aside()
+        freeze_loaded_objects()
         seconds = await _tick(store, minute)
         await store.close()
         return seconds
@@ -94,10 +95,15 @@ def _ticker(lease: Lease, epoch: Epoch, schedules: _AtOneInstant) -> Ticker:
     runtime = FakeRuntime(FakeClock(schedules.now))
     bus = Bus(runtime.clock)
     candidacy = Candidacy(SCHEDULER, NODE, LeaseTimings.for_ttl(10), 1.0)
-    elector = Elector(candidacy, lambda: MemoryCoordinator(runtime.clock, "bench"), runtime, bus)
+    elector = LeaderElector(
+        candidacy, lambda: MemoryCoordinator(runtime.clock, "bench"), runtime, bus
+    )
     settings = TickerSettings(poll=None)
     return Ticker(
-        _Endless(lease, epoch, elector), cast("ScheduleStore", schedules), settings, runtime, bus
+        _Endless(lease, epoch, elector),
+        cast("ScheduleStore", schedules),
+        settings,
+        ServiceContext(runtime, bus),
     )
 
 

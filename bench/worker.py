@@ -17,10 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from drumbeat import Drumbeat
+from drumbeat.model.fast_construction import fast_constructor
+from drumbeat.model.fleet.node import Role
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Change, JobSpec, Settlement, Wanted
-from drumbeat.model.node import Role
-from drumbeat.model.swift import swift
+from drumbeat.model.jobs.job import Change, JobSpec, Settlement, Wanted
 from drumbeat.testing import inside
 
 TITLE = "The worker beside its store"
@@ -32,7 +32,7 @@ SLOW = 0.1
 ROUNDS = 5
 NODE = NodeId("bench:1")
 
-new_settlement = swift(Settlement)
+new_settlement = fast_constructor(Settlement)
 
 
 def run(*, quick: bool) -> dict[str, object]:
@@ -89,7 +89,7 @@ async def _bare(address: str, jobs: int) -> float:
     """Seconds for taking and settling, with nothing in between."""
     subject = Subject(address, jobs)
     await subject.fill([0.0] * jobs)
-    store = inside.plant(subject.app).backends.store
+    store = inside.setup(subject.app).backends.store
     wanted = Wanted(("default",), subject.app.tasks, BATCH)
     settled: list[Settlement] = []
     start = time.perf_counter()
@@ -149,7 +149,7 @@ class Subject:
 
     async def fill(self, pauses: list[float]) -> None:
         """Submit a job for each pause."""
-        backends = inside.plant(self.app).backends
+        backends = inside.setup(self.app).backends
         await backends.open()
         for start in range(0, len(pauses), FILLED):
             specs = [

@@ -1,4 +1,4 @@
-"""Chaos: fleets of real processes on real servers, a nemesis that harms them, and the accounts.
+"""Chaos: fleets of real processes on real servers under faults, and the checks afterwards.
 
 A day is played on one pair of a store and a coordinator. Nodes fire ticks and run jobs, a client
 submits more, and a nemesis draws faults from a seed. The handlers, and the nodes themselves, write

@@ -1,4 +1,4 @@
-"""`python -m chaos`: play bad days, print what came of them, and draw a picture."""
+"""`python -m chaos`: run fleets under faults, print the results and draw a picture."""
 
 from __future__ import annotations
 

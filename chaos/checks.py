@@ -15,7 +15,7 @@ from chaos.beliefs import clashes
 from chaos.failovers import bound, failovers
 from chaos.history import Fire, History, Kind, Term
 from drumbeat.demo.proof import Tick, TickBalance, balance
-from drumbeat.model.job import Status
+from drumbeat.model.jobs.job import Status
 
 CLOCK_ERROR = 0.1
 """Seconds by which instants of the store's clock and of the machine's may seem to differ."""

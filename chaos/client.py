@@ -1,4 +1,4 @@
-"""The client: submits jobs all day, and writes down which of them were acknowledged."""
+"""The client: submits jobs during the whole run and records which were acknowledged."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from chaos.journal import SUFFIX
 from chaos.node import ROOT, Peculiar, command
 from chaos.pairs import Ground
 from drumbeat.demo.file_lock import is_stuck
-from drumbeat.demo.node import Setting
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.demo.node import DemoSetting
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
 from servers.reaper import reaper
 
@@ -29,7 +29,7 @@ clock = SystemClock()
 class Crew:
     """So many nodes, each a process of its own with wires of its own."""
 
-    def __init__(self, ground: Ground, setting: Setting, labels: Sequence[str]) -> None:
+    def __init__(self, ground: Ground, setting: DemoSetting, labels: Sequence[str]) -> None:
         self._ground = ground
         self._setting = setting
         self.labels = tuple(labels)

@@ -1,4 +1,4 @@
-"""A day: a fleet on one pair, harmed for so long, then healed, brought to its end and judged."""
+"""A day: run a fleet on one pair under faults, heal it, let it finish, and check the result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from chaos.nemesis import Nemesis, field_of
 from chaos.node import make_app
 from chaos.pairs import Ground
 from drumbeat import Drumbeat
-from drumbeat.demo.node import Setting
+from drumbeat.demo.node import DemoSetting
 from drumbeat.model.errors import Unavailable, WaitTimeout
 
 LOOK_EVERY = 0.1
@@ -70,7 +70,9 @@ class Day:
 
     async def _on(self, ground: Ground, folder: Path) -> History:
         script = self._script
-        setting = Setting(ground.store, ground.coordinator, "chaos", script.ttl, SCHEDULES, folder)
+        setting = DemoSetting(
+            ground.store, ground.coordinator, "chaos", script.ttl, SCHEDULES, folder
+        )
         app, work = make_app(setting, "client")
         crew = Crew(ground, setting, [f"node-{n}" for n in range(1, script.nodes + 1)])
         client = Client(work, Journal(folder, "client"))

@@ -1,4 +1,4 @@
-"""Figures: a day, or several, in numbers."""
+"""Figures: the results of one or several days in numbers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import ceil
 from chaos.checks import Violation, balance_of, violations
 from chaos.failovers import bound, failovers
 from chaos.history import History, Kind
-from drumbeat.model.job import Status
+from drumbeat.model.jobs.job import Status
 
 MOST_SHOWN = 5
 

@@ -1,4 +1,4 @@
-"""Gathering: what the store holds at the end of a day, and what the processes wrote down."""
+"""Gathering: read the store at the end of a day and the journals of the processes."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from chaos.history import Ending, Fault, Fire, Gain, Kind, Life, Run, StoredJob,
 from chaos.journal import Entry, read_journals
 from chaos.node import BLOCK
 from drumbeat import Drumbeat
-from drumbeat.model.job import Job, Status
+from drumbeat.model.jobs.job import Job, Status
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
-from drumbeat.model.plan import Outcome, TickRecord
+from drumbeat.model.schedules.plan import Outcome, TickRecord
 
 
 @dataclass(frozen=True, slots=True)

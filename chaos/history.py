@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from drumbeat.model.job import Status
+from drumbeat.model.jobs.job import Status
 
 
 class Kind(StrEnum):

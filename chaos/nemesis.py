@@ -1,4 +1,4 @@
-"""The nemesis: does what was drawn, one blow after the other, and writes down what it did."""
+"""The nemesis: injects the drawn faults one after the other and records them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from chaos.history import Fault, Kind
 from chaos.node import BLOCK
 from chaos.pairs import Ground
 from drumbeat import Drumbeat
-from drumbeat.engine.task import TaskOptions
+from drumbeat.engine.tasks.task import TaskOptions
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.ids import label_of
-from drumbeat.model.retry import Retry
+from drumbeat.model.jobs.retry import Retry
 from servers import Etcd, FaultProxy
 
 Deed = Callable[[Blow, str], Awaitable[None]]

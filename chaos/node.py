@@ -19,8 +19,8 @@ from threading import Event, Thread
 from chaos.journal import Journal
 from drumbeat import Context, Drumbeat, Retry, Task, every
 from drumbeat.config import Settings
-from drumbeat.demo.node import Setting
-from drumbeat.engine.runtime import SystemClock, SystemRuntime
+from drumbeat.demo.node import DemoSetting
+from drumbeat.engine.plumbing.runtime import SystemClock, SystemRuntime
 from drumbeat.model.events import (
     AttemptSuperseded,
     JobSettled,
@@ -70,7 +70,7 @@ class Place:
 
 
 def make_app(
-    setting: Setting, label: str, place: Place | None = None
+    setting: DemoSetting, label: str, place: Place | None = None
 ) -> tuple[Drumbeat, Task[[int], None]]:
     """The app of every node, and its task for jobs."""
     place = place or Place()
@@ -181,7 +181,7 @@ def say_beliefs(app: Drumbeat, path: Path) -> None:
                 file.write(f"{before:.6f} {clock.elapsed():.6f} {epoch}\n".encode())
 
 
-def command(setting: Setting, label: str, peculiar: Peculiar) -> list[str]:
+def command(setting: DemoSetting, label: str, peculiar: Peculiar) -> list[str]:
     """The command that runs a node with `main`, from the root of the repository."""
     given = {**asdict(setting), "folder": str(setting.folder)}
     words = json.dumps([given, label, asdict(peculiar)])
@@ -192,7 +192,7 @@ def main() -> None:
     """Run one node until a signal stops it."""
     given, label, special = json.loads(sys.argv[1])
     folder = Path(given.pop("folder"))
-    setting = Setting(**given, folder=folder)
+    setting = DemoSetting(**given, folder=folder)
     peculiar = Peculiar(**special)
     logging.getLogger("drumbeat").setLevel(logging.CRITICAL)  # bad days are expected here
     machine = Jumping()

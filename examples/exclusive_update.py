@@ -1,9 +1,9 @@
-"""One update at a time, over the whole fleet: exclusive tasks, locks with a token, bounded work.
+"""Run one update at a time over a fleet: exclusive tasks, locks with a token, bounded concurrency.
 
-Two instances share a store. A task is started again while it still runs; the rival finds its
-exclusive name taken and is cancelled with a warning, and the ledger says so. The update itself
-takes a lock, hands the lock's token to the service that it writes to, and works through a thousand
-models with at most fifty of them under way.
+Two instances share a store. A tick submits a job while an earlier job still runs. The second job
+finds the exclusive name taken and is cancelled with a warning; the ledger records its tick. The
+update takes a lock, passes the lock's token to the service that it writes to, and updates a
+thousand models with at most fifty concurrent calls.
 
     python examples/exclusive_update.py
     python examples/exclusive_update.py redis://localhost:6379
@@ -29,7 +29,7 @@ PATIENCE = 60.0
 
 
 class ModelService:
-    """The system that is written to. It refuses whoever comes with an older token."""
+    """The system that the task writes to. It rejects writes with an older token."""
 
     def __init__(self) -> None:
         self.highest = 0
@@ -50,7 +50,7 @@ class ModelService:
 
 
 class Update:
-    """The task of both instances, and what became of its jobs."""
+    """The task of both instances, and how its jobs ended."""
 
     def __init__(self, service: ModelService) -> None:
         self.service = service
@@ -58,10 +58,10 @@ class Update:
         self.refused: asyncio.Queue[Job] = asyncio.Queue()
         self.completed: asyncio.Queue[JobId] = asyncio.Queue()
         self.may_end = asyncio.Event()
-        """Keeps the update at work until its rival has come."""
+        """Keeps the update running until the second job was cancelled."""
 
     def declare(self, app: Drumbeat) -> None:
-        """Make the task known to an instance, and listen to it."""
+        """Register the task and the listeners on one instance."""
 
         @app.scheduled(every(seconds=1), exclusive="update-models", overlap="allow")
         async def update_models(ctx: Context) -> int:
@@ -86,7 +86,7 @@ class Update:
 
 
 async def tell(store: str, coordinator: str | None) -> int:
-    """Run the story, and check it."""
+    """Run the example, and check its result."""
     service = ModelService()
     update = Update(service)
     first, second = (
@@ -100,10 +100,10 @@ async def tell(store: str, coordinator: str | None) -> int:
         print("one instance has the lock and updates the models", flush=True)
         try:
             async with second.lock("update-models"):
-                print("two hold one lock")
+                print("two instances hold one lock")
                 return 1
         except LockHeld as held:
-            print(f"a rival asks for the lock: {held}", flush=True)
+            print(f"the other instance cannot take the lock: {held}", flush=True)
 
         rival = await update.refused.get()
         print(f"job {rival.id} of a later tick was cancelled: {rival.error}", flush=True)
@@ -114,7 +114,7 @@ async def tell(store: str, coordinator: str | None) -> int:
         update.may_end.set()
         done = await update.completed.get()
         print(f"job {done} has updated {len(service.models):,} models, token {service.highest}")
-        print(f"at most {service.most_under_way} of them were under way at once")
+        print(f"at most {service.most_under_way} updates ran at once")
     return 0 if len(service.models) == MODELS and service.most_under_way <= AT_ONCE else 1
 
 

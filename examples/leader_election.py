@@ -1,8 +1,8 @@
 """Electors in your own code: three instances, of which one runs the scheduled task at a time.
 
-Each instance has a store in its own memory; what they share is the coordinator. The leader falls
-ill and lets another lead, that one meets a critical error and steps down, the last one stops. In
-the end every tick is counted: none may have been run twice.
+Each instance has its own in-memory store; they share only the coordinator. The first leader becomes
+unhealthy and resigns, the second meets a critical error and steps down, the third one stops. At the
+end every tick is counted: none may have run twice.
 
     python examples/leader_election.py
     python examples/leader_election.py redis://localhost:6379
@@ -36,11 +36,11 @@ PATIENCE = 60.0
 
 
 class CriticalError(Exception):
-    """One after which somebody else should have a try."""
+    """An error after which another instance should lead."""
 
 
 class Gauge:
-    """Where `monitored` tells its numbers. A real one hands them to a metrics library."""
+    """Receives the numbers of `monitored`. A real one passes them to a metrics library."""
 
     def __init__(self) -> None:
         self.leads = False
@@ -49,35 +49,35 @@ class Gauge:
         self.slowest = 0.0
 
     def leading(self, *, leads: bool) -> None:
-        """The present status."""
+        """Record the current status."""
         self.leads = leads
 
     def transition(self, *, leads: bool) -> None:
-        """A change of it."""
+        """Count a change of the status."""
         del leads
         self.transitions += 1
 
     def checked(self, seconds: float, error: BaseException | None) -> None:
-        """A question, and how long its answer took."""
+        """Count a check, and how long it took."""
         del error
         self.checks += 1
         self.slowest = max(self.slowest, seconds)
 
 
 class Story:
-    """What the instances did, told to whoever waits for it."""
+    """Records which instance ran which tick, and lets callers wait for it."""
 
     def __init__(self) -> None:
         self.runs: list[tuple[str, datetime]] = []
         self._more = asyncio.Event()
 
     def note(self, instance: str, tick_at: datetime) -> None:
-        """An instance runs a tick."""
+        """Record that an instance runs a tick."""
         self.runs.append((instance, tick_at))
         self._more.set()
 
     async def until_someone_ran(self, times: int, besides: frozenset[str] = frozenset()) -> str:
-        """Wait until an instance, other than these, has run so many more ticks; say which."""
+        """Wait until an instance other than these has run that many more ticks; return its name."""
         begin = len(self.runs)
         async with asyncio.timeout(PATIENCE):
             while True:
@@ -90,7 +90,7 @@ class Story:
 
 
 class Instance:
-    """One instance of a backend: an app, its elector, and two ways to fall ill."""
+    """One instance of a backend: an app, its elector, and two ways to fail."""
 
     def __init__(self, name: str, coordinator: str, story: Story) -> None:
         self.name = name
@@ -117,7 +117,7 @@ class Instance:
 
 
 async def tell(coordinator: str) -> int:
-    """Run the story, and check it."""
+    """Run the example, and check its result."""
     story = Story()
     instances = {
         name: Instance(name, coordinator, story)
@@ -152,7 +152,7 @@ async def tell(coordinator: str) -> int:
 
 
 def main() -> int:
-    """Take the coordinator from the command line or the environment, else a file."""
+    """Take the coordinator from the command line or the environment, else use a SQLite file."""
     logging.basicConfig(level=logging.ERROR)
     given = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("COORDINATOR")
     if given:

@@ -1,8 +1,8 @@
-"""Three nodes in one process and on virtual time: ten minutes of a fleet's life in a second.
+"""Three nodes in one process and in virtual time: ten minutes of a fleet in a second.
 
-A leader is killed, another falls asleep, and in the end the accounts are compared. This is what
-`drumbeat.testing.Cluster` does for the tests of your own app; `drumbeat demo` does the same with
-real processes and real time.
+The example kills one leader, pauses the next, and at the end compares what was due with what ran.
+Use `drumbeat.testing.Cluster` like this in the tests of your own app. `drumbeat demo` does the same
+with real processes and real time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from drumbeat import Context, Drumbeat, every
-from drumbeat.model.plan import Outcome
+from drumbeat.model.schedules.plan import Outcome
 from drumbeat.testing import Cluster
 
 SCHEDULES = 5
@@ -25,14 +25,14 @@ TTL = 10.0
 
 @dataclass
 class Record:
-    """What the handlers themselves wrote down, outside of Drumbeat."""
+    """What the handlers recorded themselves, outside of Drumbeat."""
 
     ticks: Counter[tuple[str, datetime]]
     jobs: Counter[int]
 
 
 def declare(app: Drumbeat, record: Record) -> None:
-    """What every node of the fleet knows."""
+    """Declare the schedules and tasks of every node."""
 
     def beat(number: int) -> None:
         name = f"beat-{number}"
@@ -51,7 +51,7 @@ def declare(app: Drumbeat, record: Record) -> None:
 
 
 def say(cluster: Cluster, sentence: str) -> None:
-    """A line of the story, with the virtual time."""
+    """Print a line with the virtual time."""
     print(f"{cluster.clock.now():%H:%M:%S}  {sentence}", flush=True)
 
 
@@ -72,8 +72,8 @@ async def fail_over(cluster: Cluster, sentence: str, lost: Drumbeat) -> float:
 
 
 async def main() -> int:
-    """Tell the story, then check it."""
-    logging.getLogger("drumbeat").setLevel(logging.ERROR)  # lost leaderships are the point here
+    """Run the example, then check its result."""
+    logging.getLogger("drumbeat").setLevel(logging.ERROR)  # lost leadership is expected here
     record = Record(Counter(), Counter())
     async with Cluster(lambda app: declare(app, record), lease_ttl=TTL) as cluster:
         leader = await cluster.wait_for_leader()
@@ -90,10 +90,10 @@ async def main() -> int:
 
         sleeper = await cluster.wait_for_leader()
         await cluster.freeze(sleeper)
-        asleep = await fail_over(cluster, "fell asleep while it led", sleeper)
+        asleep = await fail_over(cluster, "was paused while it led", sleeper)
         await cluster.advance("1m")
         await cluster.thaw(sleeper)
-        say(cluster, f"{sleeper.settings.instance_id} woke up and believes nothing it believed")
+        say(cluster, f"{sleeper.settings.instance_id} woke up and knows that its term is over")
         await cluster.start(leader)
         say(cluster, f"{leader.settings.instance_id} is back, as a follower")
         await cluster.advance("4m")
@@ -101,7 +101,7 @@ async def main() -> int:
 
 
 async def prove(cluster: Cluster, record: Record, failover: float) -> int:
-    """Compare what was due, what the ledger says, and what the handlers wrote down."""
+    """Compare what was due, what the ledger says, and what the handlers recorded."""
     due = fired = doubled = 0
     for number in range(SCHEDULES):
         name = f"beat-{number}"

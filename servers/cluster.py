@@ -1,4 +1,4 @@
-"""A cluster: several servers that are one. What is done to it is done to all its members."""
+"""A cluster of several servers; each operation applies to all members."""
 
 from __future__ import annotations
 

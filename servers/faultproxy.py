@@ -41,8 +41,8 @@ class FaultProxy:
         self._wires: dict[Direction, Wire] = {"to_server": Wire(), "to_client": Wire()}
         self._refuses = False
         self._connections: dict[asyncio.Task[None], list[asyncio.StreamWriter]] = {}
-        self._loop = asyncio.new_event_loop()
-        self._thread = Thread(target=self._loop.run_forever, name="fault-proxy", daemon=True)
+        self.loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self.loop.run_forever, name="fault-proxy", daemon=True)
         self._listener: asyncio.Server | None = None
 
     @classmethod
@@ -50,7 +50,7 @@ class FaultProxy:
         """Start a proxy before the server on that port."""
         proxy = cls(upstream)
         proxy._thread.start()
-        asyncio.run_coroutine_threadsafe(proxy._listen(), proxy._loop).result()
+        asyncio.run_coroutine_threadsafe(proxy._listen(), proxy.loop).result()
         proxy.heal()
         return proxy
 
@@ -86,10 +86,22 @@ class FaultProxy:
         """Reset all connections and listen no more."""
         if not self._thread.is_alive():
             return
-        asyncio.run_coroutine_threadsafe(self._end(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        asyncio.run_coroutine_threadsafe(self.end(), self.loop).result()
+        self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
-        self._loop.close()
+        self.loop.close()
+
+    async def end(self) -> None:
+        """Reset all connections and accept no more; to be awaited on the loop."""
+        assert self._listener is not None
+        for listening in self._listener.sockets:  # accept no more
+            self.loop.remove_reader(listening.fileno())
+        self._set_refusing(refuses=True)  # connections that are being accepted now
+        ours = asyncio.current_task()
+        while others := [task for task in asyncio.all_tasks() if task is not ours]:
+            self._reset_connections()
+            await asyncio.wait(others, timeout=1)
+        self._listener.close()  # not before: asyncio leaks a connection that it is still accepting
 
     def __enter__(self) -> Self:
         return self
@@ -108,7 +120,7 @@ class FaultProxy:
         async def changing() -> None:
             change()
 
-        asyncio.run_coroutine_threadsafe(changing(), self._loop).result()
+        asyncio.run_coroutine_threadsafe(changing(), self.loop).result()
 
     def _set_delay(self, seconds: float) -> None:
         for wire in self._wires.values():
@@ -135,15 +147,6 @@ class FaultProxy:
 
     async def _listen(self) -> None:
         self._listener = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
-
-    async def _end(self) -> None:
-        if self._listener is not None:
-            self._listener.close()
-        self._set_refusing(refuses=True)  # those who have knocked and were not let in yet
-        ours = asyncio.current_task()
-        while others := [task for task in asyncio.all_tasks() if task is not ours]:
-            self._reset_connections()
-            await asyncio.wait(others, timeout=1)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()

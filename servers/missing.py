@@ -1,4 +1,4 @@
-"""Missing: a server that this machine does not have."""
+"""The error for a server that is not installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Redis with Sentinels: a primary, a replica, and three who watch over them."""
+"""Redis with Sentinels: a primary, a replica and three Sentinels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Valkey, which is Redis by another name."""
+"""Valkey, a fork of Redis."""
 
 from __future__ import annotations
 

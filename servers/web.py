@@ -1,4 +1,4 @@
-"""Web: one question over HTTP to a server on this machine."""
+"""Web: one HTTP request to a server on this machine."""
 
 from __future__ import annotations
 

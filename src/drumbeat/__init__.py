@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from drumbeat.app import Drumbeat
-    from drumbeat.client.client import Client
-    from drumbeat.client.sync import SyncClient
     from drumbeat.electors import Elector, LeaderElection
-    from drumbeat.engine.bounded import bounded
-    from drumbeat.engine.context import Context
-    from drumbeat.engine.handle import Task
-    from drumbeat.engine.scheduled import ScheduledTask
-    from drumbeat.model.calendar import Calendar
+    from drumbeat.engine.plumbing.bounded import bounded
+    from drumbeat.engine.tasks.context import Context, current
+    from drumbeat.engine.tasks.handle import Task
+    from drumbeat.engine.tasks.scheduled import ScheduledTask
+    from drumbeat.fleet.remote.fleet import Client
+    from drumbeat.fleet.remote.sync_client import SyncClient
     from drumbeat.model.errors import (
         Cancel,
         Conflict,
@@ -30,11 +29,12 @@ if TYPE_CHECKING:
         Unavailable,
         WaitTimeout,
     )
-    from drumbeat.model.job import Job, JobFilter, JobSpec, Status
+    from drumbeat.model.jobs.job import Job, JobFilter, JobSpec, Status
+    from drumbeat.model.jobs.retry import Retry
     from drumbeat.model.page import PageRequest
-    from drumbeat.model.policy import Policies
-    from drumbeat.model.retry import Retry
-    from drumbeat.model.schedule import Schedule
+    from drumbeat.model.schedules.policy import Policies
+    from drumbeat.model.schedules.schedule import Schedule
+    from drumbeat.model.time.calendar import Calendar
     from drumbeat.model.triggers import (
         Trigger,
         any_of,
@@ -84,6 +84,7 @@ __all__ = [
     "any_of",
     "bounded",
     "cron",
+    "current",
     "daily",
     "every",
     "every_between",
@@ -93,21 +94,21 @@ __all__ = [
 ]
 
 # A name is looked up when it is first asked for: `drumbeat --help` need not wait for the engine.
-_HOMES = {
+_MODULES = {
     "app": ("Drumbeat",),
-    "client.client": ("Client",),
-    "client.sync": ("SyncClient",),
+    "fleet.remote.fleet": ("Client",),
+    "fleet.remote.sync_client": ("SyncClient",),
     "electors": ("Elector", "LeaderElection"),
-    "engine.bounded": ("bounded",),
-    "engine.context": ("Context",),
-    "engine.handle": ("Task",),
-    "engine.scheduled": ("ScheduledTask",),
-    "model.calendar": ("Calendar",),
-    "model.job": ("Job", "JobFilter", "JobSpec", "Status"),
+    "engine.plumbing.bounded": ("bounded",),
+    "engine.tasks.context": ("Context", "current"),
+    "engine.tasks.handle": ("Task",),
+    "engine.tasks.scheduled": ("ScheduledTask",),
+    "model.time.calendar": ("Calendar",),
+    "model.jobs.job": ("Job", "JobFilter", "JobSpec", "Status"),
     "model.page": ("PageRequest",),
-    "model.policy": ("Policies",),
-    "model.retry": ("Retry",),
-    "model.schedule": ("Schedule",),
+    "model.schedules.policy": ("Policies",),
+    "model.jobs.retry": ("Retry",),
+    "model.schedules.schedule": ("Schedule",),
     "model.triggers": (
         "Trigger",
         "any_of",
@@ -120,7 +121,7 @@ _HOMES = {
         "weekly",
     ),
 }
-_HOME = {name: home for home, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 if not TYPE_CHECKING:  # else every name would seem to exist
@@ -129,7 +130,7 @@ if not TYPE_CHECKING:  # else every name would seem to exist
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         found: object = getattr(
-            import_module(f"{__name__}.{_HOME.get(name, 'model.errors')}"), name
+            import_module(f"{__name__}.{_MODULE_OF.get(name, 'model.errors')}"), name
         )
         globals()[name] = found
         return found

@@ -1,4 +1,4 @@
-"""Drumbeat: the facade. It registers, and hands everything else on."""
+"""Drumbeat: the facade of an app. It registers tasks and delegates everything else."""
 
 from __future__ import annotations
 
@@ -8,62 +8,64 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
-from drumbeat.api.application import Api
-from drumbeat.api.condition import Condition, Phase
-from drumbeat.api.desk import Desk
-from drumbeat.backends import Addresses, connect
+from drumbeat.api.http.application import Api
+from drumbeat.backend_factory import Addresses, connect
+from drumbeat.backends.transactions import CallersTransactions
 from drumbeat.config import Config, Duration, Settings, masked
-from drumbeat.engine.builtin import built_in
-from drumbeat.engine.bus import Bus
-from drumbeat.engine.declarations import Declarations
-from drumbeat.engine.garbage import set_aside
 from drumbeat.engine.jobs import Jobs
-from drumbeat.engine.lock import Lock
-from drumbeat.engine.loops import fastest_loop
-from drumbeat.engine.node import RunningNode
+from drumbeat.engine.leading.lock import Lock, LockRequest
+from drumbeat.engine.leading.status import LeadershipStatus
+from drumbeat.engine.lifecycle.garbage import freeze_loaded_objects
+from drumbeat.engine.lifecycle.node import RunningNode
+from drumbeat.engine.lifecycle.refused_start import exit_on_failed_start
+from drumbeat.engine.lifecycle.shutdown import run_until_signalled
+from drumbeat.engine.lifecycle.startup import Startup
 from drumbeat.engine.operations import Operations
-from drumbeat.engine.portal import Portal
-from drumbeat.engine.refused_start import ending_in_a_sentence
-from drumbeat.engine.registry import Registry
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.engine.plumbing.event_loops import fastest_loop
+from drumbeat.engine.plumbing.runtime import SystemRuntime
+from drumbeat.engine.plumbing.service import ServiceContext
+from drumbeat.engine.plumbing.sync_bridge import SyncBridge
 from drumbeat.engine.schedules import Schedules
-from drumbeat.engine.signals import run_until_signalled
-from drumbeat.engine.standing import Standing
-from drumbeat.engine.startup import Startup
-from drumbeat.engine.submission import Submissions
-from drumbeat.model.duration import parse_duration
+from drumbeat.engine.submitting.submissions import Submissions
+from drumbeat.engine.tasks.builtin import built_in
+from drumbeat.engine.tasks.declarations import Declarations
+from drumbeat.engine.tasks.registry import TaskRegistry
+from drumbeat.fleet.local.fleet import LocalFleet
+from drumbeat.fleet.local.phase import Phase
+from drumbeat.fleet.local.services import Services
 from drumbeat.model.errors import ConfigurationError, NotRunning
 from drumbeat.model.events import Event
+from drumbeat.model.fleet.node import NodeRecord, Role, roles_of
 from drumbeat.model.ids import NodeId, node_id
-from drumbeat.model.job import Job, JobSpec
-from drumbeat.model.node import NodeRecord, Role, roles_of
+from drumbeat.model.jobs.job import Job, JobSpec
+from drumbeat.model.time.duration import parse_duration
 from drumbeat.ports.coordinator import Configuration, Coordinator
 from drumbeat.ports.elector import NO_ELECTOR, Elector
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
-from drumbeat.rules.leading import LeaseTimings
-from drumbeat.telemetry.formats import write_logs
+from drumbeat.rules.leadership.lease_trust import LeaseTimings
+from drumbeat.telemetry.log_formats import write_logs
 from drumbeat.telemetry.logs import log_events
 from drumbeat.telemetry.metrics import Metrics
-from drumbeat.telemetry.vitals import Vitals
-from drumbeat.transactions import CallersTransactions
+from drumbeat.telemetry.samples import NodeStatus
 from drumbeat.wiring import (
-    Plant,
+    NodeSetup,
     announcements,
     api_of,
     build_node,
     check,
     declared_on,
-    doors_of,
+    http_listeners,
     reach,
+    serves_http,
     submitting_of,
     tracing_of,
-    wants_doors,
 )
 
 if TYPE_CHECKING:
-    from drumbeat.api.doors import Doors
+    from drumbeat.api.http.listeners import HttpListeners
 
 Listening = TypeVar("Listening", bound=Callable[..., Any])
 
@@ -101,15 +103,15 @@ class Drumbeat(Declarations):
         self._bus = Bus(self._runtime.clock)
         check(self.settings)
         self._backends = connect(given.under(self.settings), self.settings, self._runtime)
-        self._portal = Portal()
+        self._sync_bridge = SyncBridge()
         self._tracing = tracing_of(self.settings, self._runtime)
         self._submitter, joining = submitting_of(self._backends, self._bus, self._tracing)
         super().__init__(
-            Registry(built_in(self._backends.store)),
-            Submissions(self._submitter, self._portal, joining, CallersTransactions()),
+            TaskRegistry(built_in(self._backends.store)),
+            Submissions(self._submitter, self._sync_bridge, joining, CallersTransactions()),
         )
         self._node: RunningNode | None = None
-        self._doors: Doors | None = None
+        self._listeners: HttpListeners | None = None
         self._mounted: list[Api] = []
         self._starting = False
         self._followers_idle = False
@@ -137,13 +139,33 @@ class Drumbeat(Declarations):
         return Operations(self._backends.store, self._submitter, self._runtime.clock)
 
     @property
-    def leadership(self) -> Standing:
+    def leadership(self) -> LeadershipStatus:
         """Who leads, and what to do when that changes."""
-        return Standing(
+        return LeadershipStatus(
             lambda: self._node.leadership if self._node else None,
             self._backends.coordinator,
             self._bus,
         )
+
+    @property
+    def fleet(self) -> LocalFleet:
+        """Everything that the HTTP API and the command line offer, for code in this process."""
+        services = Services(
+            node=lambda: self.id,
+            phase=self._phase,
+            store=self._backends.store,
+            coordinator=self._backends.coordinator,
+            jobs=self.jobs,
+            schedules=self.schedules,
+            leadership=self.leadership,
+            submitter=self._submitter,
+            registry=self._registry,
+            config=self.settings,
+            runtime=self._runtime,
+            bus=self._bus,
+            metrics=lambda: self._metrics,
+        )
+        return LocalFleet(services)
 
     @property
     def config(self) -> Configuration:
@@ -164,7 +186,7 @@ class Drumbeat(Declarations):
         return await self._backends.store.nodes.request_drain(nodes)
 
     async def submit(self, spec: JobSpec) -> Job:
-        """Submit a job as it stands, also of a task that only other nodes know.
+        """Submit a job as given, also for a task that only other nodes know.
 
         Nothing checks its arguments before a worker does: where the task is registered, use its
         own `submit`.
@@ -187,11 +209,11 @@ class Drumbeat(Declarations):
         """
         timings = LeaseTimings.for_ttl(parse_duration(ttl).total_seconds())
         patience = parse_duration(wait).total_seconds()
-        coordinator = self._backends.coordinator
-        return Lock(name, self.id, timings, patience, coordinator, self._runtime, self._bus)
+        request = LockRequest(name, self.id, timings, patience)
+        return Lock(request, self._backends.coordinator, ServiceContext(self._runtime, self._bus))
 
     def obey(self, elector: Elector, *, followers_idle: bool = False) -> None:
-        """Lead only while this elector says so, in place of an election of our own.
+        """Lead only while this elector says so, instead of holding an election.
 
         With `followers_idle` this node also takes jobs only while it leads. Call it before the
         start. With elections switched off it changes nothing.
@@ -204,7 +226,7 @@ class Drumbeat(Declarations):
     async def start(self, roles: Iterable[Role | str] = ROLES, *, wait: Duration = 0.0) -> None:
         """Start this process as a node of the fleet, and return once it runs.
 
-        Waits so long for a store that does not answer, then raises `Unavailable`.
+        Waits this long for a store that does not answer, then raises `Unavailable`.
         """
         await self._start(roles, self._startup(parse_duration(wait).total_seconds()))
 
@@ -214,96 +236,96 @@ class Drumbeat(Declarations):
         chosen = roles_of(roles)
         self._starting = True
         try:
-            doors = self._new_doors(chosen)
+            listeners = self._new_listeners(chosen)
             self.id = self._new_id()
             node = self._node = await startup.run(
                 lambda: reach(self._backends, chosen, self._runtime.clock, self._bus),
-                lambda: self._begin(chosen, doors),
+                lambda: self._begin(chosen, listeners),
             )
-            if doors is not None:
-                self._doors = doors
-                await self._open(doors)
+            if listeners is not None:
+                self._listeners = listeners
+                await self._open(listeners)
         finally:
             self._starting = False
-        self._portal.open()
+        self._sync_bridge.open()
         return node
 
     def _startup(self, wait: float) -> Startup:
         return Startup(self.settings.shown("store"), wait, self._runtime, self._bus)
 
-    async def _begin(self, roles: frozenset[Role], doors: Doors | None) -> RunningNode:
+    async def _begin(self, roles: frozenset[Role], listeners: HttpListeners | None) -> RunningNode:
         async with self._backends.closed_on_failure():
-            if doors is not None:
-                await doors.check()
+            if listeners is not None:
+                await listeners.check()
             return await self._start_node(roles)
 
     async def _start_node(self, roles: frozenset[Role]) -> RunningNode:
         for event in announcements(self._backends, self.settings, self.id):
             self._bus.emit(event)
         waiting = await self.schedules.declare(declared_on(self._backends, self._declared.values()))
-        plant = Plant(
-            self._backends,
-            self.settings,
-            self._registry,
-            self._runtime,
-            self._bus,
-            self._followers_idle,
-            self._tracing,
+        setup = NodeSetup(
+            backends=self._backends,
+            config=self.settings,
+            registry=self._registry,
+            runtime=self._runtime,
+            bus=self._bus,
+            followers_idle=self._followers_idle,
+            tracing=self._tracing,
         )
-        node = build_node(plant, self.id, roles, waiting)
+        node = build_node(setup, self.id, roles, waiting)
         await node.start()
         return node
 
-    def _new_doors(self, roles: frozenset[Role]) -> Doors | None:
-        if not wants_doors(self.settings, roles):
+    def _new_listeners(self, roles: frozenset[Role]) -> HttpListeners | None:
+        if not serves_http(self.settings, roles):
             return None
         self._measure()
-        return doors_of(self._desk(), roles)
+        return http_listeners(self.fleet, roles)
 
     def _measure(self) -> None:
-        """Have everything measured from now on; before that, nothing is paid for it."""
+        """Measure everything from now on. Before this, metrics cost nothing."""
         if self._metrics is not None:
             return
         metrics = self._metrics = Metrics(self._runtime.clock)
-        store = metrics.measured(self._backends.store)
+        store = metrics.timed_store(self._backends.store)
         self._backends = replace(self._backends, store=store)
         self._submitter.use(store)
-        metrics.attach(self._bus, store, self._vitals)
+        metrics.attach(self._bus, store, self._node_status)
 
-    def _vitals(self) -> Vitals:
+    def _node_status(self) -> NodeStatus:
         standing = self.leadership
         slots, busy = self._node.load if self._node is not None else (0, 0)
         names = frozenset(self.settings.queues), self._registry.names
-        return Vitals(standing.epoch, standing.lease_remaining, slots, busy, *names)
+        return NodeStatus(standing.epoch, standing.lease_remaining, slots, busy, *names)
 
     def _phase(self) -> Phase:
         if self._node is None:
             return Phase.STARTING if self._starting else self._last_phase
         return Phase.STOPPING if self._node.draining else Phase.RUNNING
 
-    async def _open(self, doors: Doors) -> None:
+    async def _open(self, listeners: HttpListeners) -> None:
         try:
-            await doors.open()
+            await listeners.open()
         except BaseException:
             await self.stop(0.0)
             raise
 
     async def stop(self, grace: float | None = None) -> None:
-        """Drain and stop: running jobs get so many seconds to finish (None: as the settings say).
+        """Drain and stop: running jobs get this many seconds to finish (None: as the settings say).
 
         `math.inf` waits for them without limit.
         """
         node, self._node = self._node, None
         if node is None:
             return
-        self._portal.close()
+        self._sync_bridge.close()
         self._last_phase = Phase.STOPPING
         await node.stop(self.settings.seconds("grace") if grace is None else grace)
         for api in self._mounted:
             api.close()
-        doors, self._doors = self._doors, None
-        if doors is not None:
-            await doors.close()
+        listeners, self._listeners = self._listeners, None
+        if listeners is not None:
+            await listeners.close()
         await self._submitter.close()
         await self._backends.close()
         self._last_phase = Phase.STOPPED
@@ -314,7 +336,7 @@ class Drumbeat(Declarations):
     ) -> AsyncGenerator[None]:
         """Run as a node for as long as the body takes: for the lifespan of a web app.
 
-        It gives nothing to the body: Starlette would take that for the state of its requests.
+        It yields nothing: Starlette would take that for the state of its requests.
         """
         await self.start(roles, wait=wait)
         try:
@@ -336,12 +358,12 @@ class Drumbeat(Declarations):
         """Run as a node until a signal stops it.
 
         Logs go to standard error as the settings say, unless logging was configured before. If the
-        start fails, exits with one sentence: code 5 for an absent store, 2 for a wrong setting.
+        start fails, prints the error and exits with 5 for an absent store, 2 for a wrong setting.
         """
         write_logs(self.settings.log_level, self.settings.log_format, masked)
         chosen = roles_of(roles)
-        fastest = fastest_loop() if wants_doors(self.settings, chosen) else None
-        with ending_in_a_sentence(masked), asyncio.Runner(loop_factory=fastest) as runner:
+        fastest = fastest_loop() if serves_http(self.settings, chosen) else None
+        with exit_on_failed_start(masked), asyncio.Runner(loop_factory=fastest) as runner:
             runner.run(self._run(chosen))
 
     def asgi(self) -> Api:
@@ -350,14 +372,14 @@ class Drumbeat(Declarations):
         It is served for as long as the other app is; this app has to be started beside it.
         """
         self._measure()
-        api = api_of(self._desk())
+        api = api_of(self.fleet)
         self._mounted.append(api)
         return api
 
     @property
     def addresses(self) -> Sequence[str]:
         """Where this node serves HTTP, with the real ports; empty while it does not."""
-        return () if self._doors is None else self._doors.addresses
+        return () if self._listeners is None else self._listeners.addresses
 
     async def wait_until_idle(self, timeout: float | None = None) -> None:
         """Return when no job is pending, queued or running, anywhere in the fleet."""
@@ -369,29 +391,10 @@ class Drumbeat(Declarations):
 
         async def start() -> RunningNode:
             node = await self._start(roles, startup)
-            set_aside()
+            freeze_loaded_objects()
             return node
 
         await run_until_signalled(start, self.stop, grace, startup.abandon)
-
-    def _desk(self) -> Desk:
-        backends = self._backends
-        return Desk(
-            lambda: self.id,
-            backends.store,
-            backends.coordinator,
-            self.jobs,
-            self.schedules,
-            self.leadership,
-            self._submitter,
-            self._registry,
-            self.settings,
-            self._runtime,
-            self._bus,
-            self._phase,
-            lambda: self._metrics,
-            Condition(backends.store, self.leadership, self._runtime.clock),
-        )
 
     def _new_id(self) -> NodeId:
         return node_id(self.settings.instance_id, self._runtime.random.getrandbits(64))

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 import msgspec
 
 from drumbeat import Drumbeat
-from drumbeat.api.application import Api
-from drumbeat.api.gate import Gate
-from drumbeat.api.resolver import AnyRoute
+from drumbeat.api.access.access_control import AccessControl
+from drumbeat.api.http.application import Api
+from drumbeat.api.http.route import AnyRoute
 from drumbeat.api.table import TABLE
-from drumbeat.engine.tokens import new_token
-from drumbeat.model.token import NewToken, Scope, TokenRecord
+from drumbeat.engine.plumbing.token_secrets import new_token
+from drumbeat.model.fleet.token import NewToken, Scope, TokenRecord
 from drumbeat.rules.tokens import digest_of
 from drumbeat.testing import FakeClock, FakeRuntime, inside
 
@@ -120,5 +120,5 @@ def house(*, local: bool = True, routes: tuple[AnyRoute, ...] = TABLE, **setting
     async def greet(name: str = "world") -> str:
         return f"Hello, {name}!"
 
-    desk = inside.desk(app)
-    return House(app, Api(desk, Gate(desk, local=local), routes), clock)
+    fleet = inside.measured_fleet(app)
+    return House(app, Api(fleet, AccessControl(fleet, local=local), routes), clock)

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from drumbeat.fleet.local.events.feed import Feed
+
 from .caller import House
 
 SOON = 60.0
@@ -80,8 +82,9 @@ class Listener:
         return ids[-1].removeprefix("id: ")
 
 
-def desk_of(ours: House) -> Any:
-    return ours.api._desk  # pyright: ignore[reportPrivateUsage] - its feed
+def feed_of(ours: House) -> Feed:
+    fleet = ours.api._fleet  # pyright: ignore[reportPrivateUsage] - what it serves
+    return fleet.services.feed
 
 
 async def opened(

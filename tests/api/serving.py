@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from drumbeat import Drumbeat
-from drumbeat.api.connection import Bounds
-from drumbeat.api.server import Server
+from drumbeat.api.http.connection import Bounds
+from drumbeat.api.http.server import Server
 
 SLOW = Bounds(60, 4_096, body_seconds=60, idle_seconds=60, connections=3)
 """For those who are not to be cut off, although the machine may stand still for some seconds."""

@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from drumbeat.api.accounts import TOO_LONG
-from drumbeat.api.call import Call
-from drumbeat.api.problem import Problem
-from drumbeat.api.route import Route
-from drumbeat.model.audit import AuditFilter, AuditNote
-from drumbeat.model.errors import Unavailable, UnknownJob
+from drumbeat.api.http.call import Call
+from drumbeat.api.http.route import Route
+from drumbeat.fleet.local.audit import TOO_LONG
+from drumbeat.model.errors import Conflict, Unavailable, UnknownJob
+from drumbeat.model.fleet.audit import AuditFilter, AuditNote
+from drumbeat.model.fleet.token import Scope
 from drumbeat.model.page import PageRequest
-from drumbeat.model.token import Scope
 
 from .caller import House, house
 
@@ -22,22 +21,27 @@ seen: list[str | None] = []
 
 async def changing(call: Call[Any, Any]) -> None:
     """A change that looks at the log while it is made."""
-    (entry, *_) = await entries(call.desk.store)
+    async with call.fleet.trail.change("thing.change", call.path["what"]):
+        await looking(call)
+        match call.path["what"]:
+            case "refused":
+                raise Conflict("it has changed")
+            case "unknown":
+                raise UnknownJob(7)
+            case "broken":
+                raise ZeroDivisionError
+            case _:
+                pass
+
+
+async def looking(call: Call[Any, Any]) -> None:
+    (entry, *_) = await entries(call.fleet.services.store)
     seen.append(entry.outcome)
-    match call.path["what"]:
-        case "refused":
-            raise Problem(409, "conflict", "it has changed")
-        case "unknown":
-            raise UnknownJob(7)
-        case "broken":
-            raise ZeroDivisionError
-        case _:
-            pass
 
 
 ROUTES = (
-    Route("POST", "/things/{what}", Scope.OPERATOR, changing, "", None, change="thing.change"),
-    Route("GET", "/things/{what}", Scope.VIEWER, changing, "", None),
+    Route("POST", "/things/{what}", Scope.OPERATOR, changing, "", None, audited=True),
+    Route("GET", "/things/{what}", Scope.VIEWER, looking, "", None),
 )
 
 

@@ -9,23 +9,22 @@ from typing import Any
 
 import pytest
 
-from drumbeat.api.connection import cut_off_largest
-from drumbeat.api.feed import (
+from drumbeat.api.http.connection import cut_off_largest
+from drumbeat.api.http.stream_sender import WRITE_SECONDS
+from drumbeat.fleet.local.bounded_page import FIRST_PORTION, PAGE_BYTES, bounded_page
+from drumbeat.fleet.local.events.feed import (
     KEPT_BYTES,
     MOST_STREAMS,
     MOST_WAITING_BYTES,
-    Feed,
 )
-from drumbeat.api.paging import FIRST_PORTION, PAGE_BYTES, bounded_page
-from drumbeat.api.problem import Problem
-from drumbeat.api.showing import TOLD_BYTES
-from drumbeat.api.streaming import WRITE_SECONDS
-from drumbeat.model.job import JobSpec
+from drumbeat.fleet.local.large_values import EVENT_BYTES
+from drumbeat.model.errors import TooManyStreams
+from drumbeat.model.jobs.job import JobSpec
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.wire.event import EventKind
 
 from .caller import Caller, House, house
-from .listener import desk_of, opened
+from .listener import feed_of, opened
 from .serving import SLOW, connected, served
 
 LARGE = b'{"name":"' + b"x" * 250_000 + b'"}'
@@ -36,17 +35,12 @@ NOT_FOREVER = 30.0
 async def ours() -> AsyncIterator[House]:
     made = house()
     yield made
-    desk_of(made).feed.close()
+    feed_of(made).close()
 
 
 @pytest.fixture
 def ask(ours: House) -> Caller:
     return ours.caller()
-
-
-def feed_of(ours: House) -> Feed:
-    feed: Feed = desk_of(ours).feed
-    return feed
 
 
 async def test_the_ring_keeps_only_so_many_bytes(ours: House) -> None:
@@ -93,14 +87,14 @@ async def test_a_client_that_does_not_read_its_stream_is_cut_off(ours: House) ->
 
 async def test_streams_have_their_place_before_they_are_read(ours: House) -> None:
     feed = feed_of(ours)
-    streams = [feed.stream((), None) for _ in range(MOST_STREAMS)]
-    with pytest.raises(Problem, match="100 streams"):
-        feed.stream((), None)
-    streams[0].closed()
-    again = feed.stream((), None)
-    for stream in (*streams, again):
-        stream.closed()
-    assert len([feed.stream((), None) for _ in range(MOST_STREAMS)]) == MOST_STREAMS
+    readers = [feed.subscribe(()) for _ in range(MOST_STREAMS)]
+    with pytest.raises(TooManyStreams, match="100 streams"):
+        feed.subscribe(())
+    feed.leave(readers[0])
+    again = feed.subscribe(())
+    for reader in (*readers, again):
+        feed.leave(reader)
+    assert len([feed.subscribe(()) for _ in range(MOST_STREAMS)]) == MOST_STREAMS
 
 
 async def test_an_event_leaves_large_values_out(ours: House) -> None:
@@ -111,7 +105,7 @@ async def test_an_event_leaves_large_values_out(ours: House) -> None:
     large, small = listener.of("job")
     assert large["arguments"] == f"[{len(LARGE)} bytes, left out: ask for the job]"
     assert small["arguments"] == {"name": "small"}
-    assert len(listener.text) < TOLD_BYTES
+    assert len(listener.text) < EVENT_BYTES
 
 
 async def test_a_page_of_large_jobs_ends_early(ask: Caller, ours: House) -> None:

@@ -7,23 +7,23 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from drumbeat.api.feed import KEPT, KEPT_BYTES, MOST_STREAMS, MOST_WAITING
+from drumbeat.fleet.local.events.feed import KEPT, KEPT_BYTES, MOST_STREAMS, MOST_WAITING
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import NodeStopped
-from drumbeat.model.job import JobSpec
-from drumbeat.model.token import Scope
+from drumbeat.model.fleet.token import Scope
+from drumbeat.model.jobs.job import JobSpec
 from drumbeat.testing import drain, inside
 from drumbeat.wire.event import EventKind
 
 from .caller import Caller, House, house
-from .listener import Listener, desk_of, opened
+from .listener import Listener, feed_of, opened
 
 
 @pytest.fixture
 async def ours() -> AsyncIterator[House]:
     made = house()
     yield made
-    desk_of(made).feed.close()
+    feed_of(made).close()
 
 
 async def test_a_job_is_told_of_until_it_is_finished(ours: House) -> None:
@@ -99,7 +99,7 @@ async def test_a_stream_that_cannot_go_on_says_so(ours: House, last: str) -> Non
     first = await opened(ours)
     name = first.last.rpartition("-")[0]
     for number in range(3):
-        desk_of(ours).feed.tell(EventKind.JOB, number)
+        feed_of(ours).tell(EventKind.JOB, number)
     again = await opened(ours, "/events", last.format(name=name))
     assert [kind for kind, _ in again.events] == ["reset"]
 
@@ -110,7 +110,7 @@ async def test_what_is_no_longer_kept_cannot_be_taken_up_again(ours: House) -> N
     first.leaves.set()
     await first.ended()
     for number in range(KEPT + 1):
-        desk_of(ours).feed.tell(EventKind.JOB, number)
+        feed_of(ours).tell(EventKind.JOB, number)
     assert [kind for kind, _ in (await opened(ours, last=seen)).events] == ["reset"]
 
 
@@ -127,10 +127,10 @@ async def test_what_is_no_longer_kept_cannot_be_taken_up_again(ours: House) -> N
 async def test_a_stream_resumes_only_if_the_ring_keeps_all_that_it_missed(
     ours: House, monkeypatch: pytest.MonkeyPatch, seen: int, told: list[str]
 ) -> None:
-    monkeypatch.setattr("drumbeat.api.feed.KEPT", 3)
+    monkeypatch.setattr("drumbeat.fleet.local.events.feed.KEPT", 3)
     name = (await opened(ours)).last.rpartition("-")[0]
     for number in range(5):
-        desk_of(ours).feed.tell(EventKind.JOB, number)
+        feed_of(ours).tell(EventKind.JOB, number)
     again = await opened(ours, last=f"{name}-{seen}")
     assert [kind for kind, _ in again.events] == told
 
@@ -142,7 +142,7 @@ async def test_a_stream_that_missed_a_dropped_large_event_is_reset(ours: House) 
     first.leaves.set()
     await first.ended()
     for data in ("x" * KEPT_BYTES, 1):
-        desk_of(ours).feed.tell(EventKind.JOB, data)
+        feed_of(ours).tell(EventKind.JOB, data)
     assert [kind for kind, _ in (await opened(ours, last=seen)).events] == ["reset"]
 
 
@@ -163,10 +163,10 @@ async def test_a_stream_that_missed_more_than_may_wait_is_reset_and_goes_on(
     first.leaves.set()
     await first.ended()
     for number in range(missed):
-        desk_of(ours).feed.tell(EventKind.JOB, number)
+        feed_of(ours).tell(EventKind.JOB, number)
     again = await opened(ours, last=seen)
     assert [kind for kind, _ in again.events] == told
-    desk_of(ours).feed.tell(EventKind.JOB, "next")
+    feed_of(ours).tell(EventKind.JOB, "next")
     await again.settled()
     assert again.of("job")[-1] == "next"
 
@@ -175,7 +175,7 @@ async def test_a_reader_that_is_too_slow_is_cut_off(ours: House) -> None:
     slow, quick = await opened(ours), await opened(ours)
     slow.reads.clear()
     for number in range(MOST_WAITING + 2):
-        desk_of(ours).feed.tell(EventKind.JOB, number)
+        feed_of(ours).tell(EventKind.JOB, number)
         if number % 100 == 0:
             await ours.clock.settle()
     await ours.clock.advance("2s")
@@ -217,7 +217,7 @@ def watchers() -> int:
 
 async def test_streams_end_at_once_when_the_node_stops(ours: House) -> None:
     listener = await opened(ours)
-    inside.plant(ours.app).bus.emit(NodeStopped(ours.app.id))
+    inside.setup(ours.app).bus.emit(NodeStopped(ours.app.id))
     await listener.ended()
     assert watchers() == 0
 

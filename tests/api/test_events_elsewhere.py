@@ -8,20 +8,21 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from drumbeat import Client, Drumbeat, every
-from drumbeat.api import revising
-from drumbeat.api.ticking import NEWEST
+from drumbeat.backends.memory.store.schedules.schedule_store import MemorySchedules
+from drumbeat.fleet.local.events import schedule_changes
+from drumbeat.fleet.local.events.new_ticks import NEWEST
 from drumbeat.model.errors import Unavailable
-from drumbeat.model.plan import Fire
-from drumbeat.stores.memory.schedules import MemorySchedules
+from drumbeat.model.schedules.plan import Fire
 from drumbeat.testing import FakeRuntime, drain
 from servers import Postgres
-from tests.backends.postgres_namespace import namespace_in
+from tests.support.postgres_namespace import namespace_in
 
 from .caller import House, house
-from .listener import desk_of, opened
+from .listener import feed_of, opened
 
 HOURLY = every(hours=1)
 LONGEST = 120.0
@@ -31,7 +32,7 @@ LONGEST = 120.0
 async def ours() -> AsyncIterator[House]:
     made = house()
     yield made
-    desk_of(made).feed.close()
+    feed_of(made).close()
 
 
 @pytest.fixture
@@ -202,7 +203,7 @@ async def test_changes_between_two_looks_are_told_as_what_they_came_to(
 async def test_more_schedules_than_one_look_reads_are_told_of_in_turn(
     ours: House, theirs: Drumbeat, monkeypatch: pytest.MonkeyPatch, many: int
 ) -> None:
-    monkeypatch.setattr(revising, "PORTION", 3)
+    monkeypatch.setattr(schedule_changes, "PORTION", 3)
     names = [f"schedule {number}" for number in range(many)]
     for name in names:
         await theirs.schedules.put(name, HOURLY, "greet")
@@ -270,9 +271,8 @@ async def test_an_api_node_apart_from_the_scheduler_tells_of_both(address: tuple
     async with asyncio.timeout(LONGEST), api.running(["api"]):
         url = f"http://{api.addresses[0]}"
         async with Client(url) as client, scheduler.running(["scheduler", "worker"]):
-            async for event in client.events(["tick", "schedule"]):
-                assert isinstance(event.about, dict)
-                heard.append((event.kind, event.about))
+            async for event in client.events.follow(["tick", "schedule"]):
+                heard.append((event.kind, msgspec.to_builtins(event.about)))
                 if [kind for kind, _ in heard].count("tick") == 3:
                     await scheduler.schedules.pause("beat", "enough")
                 if any(told.get("change") == "pause" for _, told in heard):

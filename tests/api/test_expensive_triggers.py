@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from drumbeat.engine.evaluation import ON_THE_LOOP, evaluated
-from drumbeat.model.calendar import Calendar
+from drumbeat.engine.ticking.trigger_evaluation import ON_THE_LOOP, evaluated
 from drumbeat.model.errors import TriggerTooExpensive
-from drumbeat.model.steps import MOST_STEPS, Steps
+from drumbeat.model.time.calendar import Calendar
 from drumbeat.model.triggers import any_of, every
-from drumbeat.rules.previewing import next_ticks
+from drumbeat.model.triggers.steps import MOST_STEPS, Steps
+from drumbeat.rules.schedules.preview import next_ticks
 
 from .caller import Caller, House, house
 

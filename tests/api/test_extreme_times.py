@@ -13,11 +13,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from drumbeat.model.errors import InvalidInput
-from drumbeat.model.instant import EARLIEST, LATEST
-from drumbeat.model.job import JobFilter
-from drumbeat.model.token import Scope
-from drumbeat.rules.moments import Moments
-from drumbeat.rules.trigger_bounds import MOST_NESTED
+from drumbeat.model.fleet.token import Scope
+from drumbeat.model.jobs.job import JobFilter
+from drumbeat.model.time.instant import EARLIEST, LATEST
+from drumbeat.rules.human_time import Moments
+from drumbeat.rules.schedules.trigger_bounds import MOST_NESTED
 
 from .caller import Caller, House, house
 

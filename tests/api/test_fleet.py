@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from drumbeat import Drumbeat
-from drumbeat.api.application import Api
-from drumbeat.api.gate import Gate
+from drumbeat.api.access.access_control import AccessControl
+from drumbeat.api.http.application import Api
 from drumbeat.api.table import TABLE
+from drumbeat.model.fleet.lease import SCHEDULER
+from drumbeat.model.fleet.node import Beat, Node, Role
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import JobSpec
-from drumbeat.model.lease import SCHEDULER
-from drumbeat.model.node import Beat, Node, Role
+from drumbeat.model.jobs.job import JobSpec
 from drumbeat.testing import Cluster, drain, inside
 
 from .caller import Caller, House, house
@@ -74,7 +74,7 @@ async def test_a_paused_queue_is_not_worked_on(ours: House, ask: Caller) -> None
 async def start_a_node(ours: House) -> NodeId:
     node = Node(NodeId("web-1:00ff"), frozenset({Role.WORKER}), "1", ours.clock.now(), 10)
     await ours.app.store.nodes.beat(Beat(node, lifetime=20))
-    leases = inside.plant(ours.app).backends.coordinator.leases
+    leases = inside.setup(ours.app).backends.coordinator.leases
     lease = await leases.acquire(SCHEDULER, node.id, timedelta(seconds=10))
     assert lease is not None
     await ours.app.store.fence.claim(lease)
@@ -113,8 +113,8 @@ async def test_a_leader_resigns_when_asked() -> None:
 
     async with Cluster(declare, nodes=2) as cluster:
         leader = await cluster.wait_for_leader()
-        desk = inside.desk(cluster.client)
-        caller = Caller(Api(desk, Gate(desk, local=True), TABLE))
+        fleet = inside.measured_fleet(cluster.client)
+        caller = Caller(Api(fleet, AccessControl(fleet, local=True), TABLE))
         led = (await caller("GET", "/elections/scheduler")).data["leader"]
         assert led == leader.id
         answer = await cluster.clock.until(caller("POST", "/elections/scheduler/resign"))
@@ -153,8 +153,8 @@ async def test_only_the_leader_knows_how_much_is_left_of_its_lease() -> None:
         leader = await cluster.wait_for_leader()
         told: dict[str, Any] = {}
         for app in cluster.nodes:
-            desk = inside.desk(app)
-            caller = Caller(Api(desk, Gate(desk, local=True), TABLE))
+            fleet = inside.measured_fleet(app)
+            caller = Caller(Api(fleet, AccessControl(fleet, local=True), TABLE))
             told[app.id] = (await caller("GET", "/elections/scheduler")).data
         for node, election in told.items():
             assert election["is_leader"] is (node == leader.id)

@@ -20,10 +20,10 @@ from typing import Any
 import aiohttp
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.engine.plumbing.runtime import SystemClock
 from servers import Etcd, Postgres
 from servers.ports import free_port
-from tests.processes import PATIENCE, Node
+from tests.support.processes import PATIENCE, Node
 
 APP = """
 from drumbeat import Drumbeat

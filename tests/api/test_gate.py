@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from drumbeat.api.gate import Gate
-from drumbeat.api.resolver import AnyRoute
+from drumbeat.api.access.access_control import AccessControl
+from drumbeat.api.http.route import AnyRoute
 from drumbeat.api.table import TABLE
 from drumbeat.model.errors import ConfigurationError
-from drumbeat.model.token import Scope
+from drumbeat.model.fleet.token import Scope
 from drumbeat.testing import inside
 
 from .caller import House, asked, house
@@ -70,7 +70,7 @@ async def test_no_route_passes_with_too_low_a_scope(route: AnyRoute) -> None:
 @pytest.mark.parametrize("route", [each for each in TABLE if each.scope], ids=named)
 async def test_the_scope_that_the_table_names_is_enough(route: AnyRoute) -> None:
     assert route.scope is not None
-    gate = Gate(inside.desk((ours := house()).app))
+    gate = AccessControl(inside.measured_fleet((ours := house()).app))
     token = await ours.token(route.scope)
     headers = {b"authorization": f"Bearer {token}".encode(), b"host": b"localhost"}
     caller = await gate.admit(route, {"client": ("10.0.0.1", 1)}, headers)
@@ -343,19 +343,19 @@ async def test_a_door_to_the_world_needs_somebody_to_guard_it(
 ) -> None:
     ours = house(local=local, **settings)
     if fault is None:
-        await ours.api.gate.check(":8080")
+        await ours.api.access.check(":8080")
     else:
         with pytest.raises(ConfigurationError, match=fault):
-            await ours.api.gate.check(":8080")
+            await ours.api.access.check(":8080")
 
 
 async def test_a_token_that_is_over_guards_no_door() -> None:
     ours = house(local=False)
     await ours.token(Scope.ADMIN, "old")
-    await ours.api.gate.check(":8080")
+    await ours.api.access.check(":8080")
     await ours.app.store.tokens.revoke("old")
     with pytest.raises(ConfigurationError):
-        await ours.api.gate.check(":8080")
+        await ours.api.access.check(":8080")
 
 
 def test_an_address_of_a_proxy_that_is_none_is_refused() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from drumbeat import Retry
 from drumbeat.api.routes.document import document
-from drumbeat.model.job import JobFilter
-from drumbeat.model.retry import DEFAULT_RETRY, Strategy
+from drumbeat.model.jobs.job import JobFilter
+from drumbeat.model.jobs.retry import DEFAULT_RETRY, Strategy
 from drumbeat.testing import drain
 
 from .caller import Caller, House, house

@@ -7,11 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from drumbeat.api.queue_names import FRESH, MOST_QUEUES
-from drumbeat.api.showing import queue_shown
-from drumbeat.engine.rates import Rates
-from drumbeat.model.job import JobSpec, Status
-from drumbeat.model.queue import QueueRecord, Queues
+from drumbeat.fleet.local.queue_names import FRESH, MOST_QUEUES
+from drumbeat.fleet.local.queue_rates import QueueRates, queue_with_rate
+from drumbeat.model.jobs.job import JobSpec, Status
+from drumbeat.model.jobs.queue import QueueRecord, Queues
 
 from .caller import Caller, House, house
 
@@ -61,7 +60,7 @@ def ask(ours: House) -> Caller:
 
 
 def test_a_look_at_many_queues_walks_through_them_once() -> None:
-    reads, rates = [0], Rates()
+    reads, rates = [0], QueueRates()
 
     def look(at: datetime) -> Queues:
         totals = Counted(reads)
@@ -71,7 +70,7 @@ def test_a_look_at_many_queues_walks_through_them_once() -> None:
     first, second = look(NOW), look(NOW + timedelta(seconds=10))
     rates.note(first)
     CountedQueues.walks = reads[0] = 0
-    shown = [queue_shown(record, second.as_of, rates) for record in second.queues]
+    shown = [queue_with_rate(record, second, rates) for record in second.queues]
     rates.note(second)
     assert shown[0].per_minute
     assert CountedQueues.walks == 2  # our own walk, and the look that is remembered

@@ -39,7 +39,9 @@ async def put(api: Any, method: str, path: str, body: bytes = b"", *, token: boo
 
 async def test_it_answers_below_its_place_and_only_to_those_with_a_token(app: Drumbeat) -> None:
     assert (await put(app.asgi(), "GET", "/beat/jobs")).status == 200
-    assert (await put(api_of(inside.desk(app)), "GET", "/beat/jobs", token=False)).status == 401
+    assert (
+        await put(api_of(inside.measured_fleet(app)), "GET", "/beat/jobs", token=False)
+    ).status == 401
 
 
 @pytest.mark.parametrize(

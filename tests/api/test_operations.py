@@ -11,13 +11,13 @@ import psycopg
 import pytest
 
 from drumbeat import Drumbeat, Retry
-from drumbeat.api.application import Api
-from drumbeat.api.gate import Gate
+from drumbeat.api.access.access_control import AccessControl
+from drumbeat.api.http.application import Api
 from drumbeat.api.table import TABLE
-from drumbeat.engine.context import Context
+from drumbeat.engine.tasks.context import Context
+from drumbeat.model.fleet.node import Role
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Attempt, Job, JobFilter, JobSpec, Status
-from drumbeat.model.node import Role
+from drumbeat.model.jobs.job import Attempt, Job, JobFilter, JobSpec, Status
 from drumbeat.testing import drain, inside
 
 from .caller import Caller, House, house
@@ -104,7 +104,7 @@ async def test_what_failed_again_is_not_retried_twice_by_one_operation(
     order = (await ours.app.jobs.get(begun.data["id"])).spec.arguments
     (job,) = (await ours.app.jobs.list(JobFilter(task="fail"))).items
     assert (job.status, job.fence) == (Status.FAILED, 2)
-    definition = inside.plant(ours.app).registry.get("drumbeat.retry_jobs")
+    definition = inside.setup(ours.app).registry.get("drumbeat.retry_jobs")
     positional, named = definition.codec.decode(order)
     context = again(await ours.app.jobs.get(begun.data["id"]))
     outcome = await definition.handler(context, *positional, **named)
@@ -142,8 +142,8 @@ async def test_the_leader_changes_many_jobs_whatever_else_it_does(
 ) -> None:
     await inside.submitter(app).submit_many([JobSpec("elsewhere", tags=("old",))] * 600)
     other = await app.submit(JobSpec("elsewhere"))
-    desk = inside.desk(app)
-    ask = Caller(Api(desk, Gate(desk, local=True), TABLE))
+    fleet = inside.measured_fleet(app)
+    ask = Caller(Api(fleet, AccessControl(fleet, local=True), TABLE))
     async with app.running(roles):
         begun = await ask("POST", "/jobs/cancel", {"filter": {"tag": "old"}, "reason": "old"})
         assert begun.status == 202, begun.body

@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 
 from drumbeat import Drumbeat
-from drumbeat.api.connection import Bounds
-from drumbeat.api.server import Server
+from drumbeat.api.http.connection import Bounds
+from drumbeat.api.http.server import Server
 from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.ports.store import Store
 from drumbeat.testing import FakeClock, FakeRuntime, inside
@@ -27,7 +27,7 @@ NOT_FOREVER = 30.0
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Requests under way are waited for longer than a test lasts."""
-    monkeypatch.setattr("drumbeat.api.server.GRACE", 10 * NOT_FOREVER)
+    monkeypatch.setattr("drumbeat.api.http.server.GRACE", 10 * NOT_FOREVER)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from drumbeat.api.application import Api
-from drumbeat.api.gate import Gate
+from drumbeat.api.access.access_control import AccessControl
+from drumbeat.api.http.application import Api
 from drumbeat.api.table import TABLE
-from drumbeat.model.token import Scope
+from drumbeat.model.fleet.token import Scope
 from drumbeat.testing import inside
 
 from .caller import Answer, Caller, House, house
@@ -83,8 +83,8 @@ async def test_a_change_by_cookie_has_to_come_from_a_page_of_ours(
 async def test_a_session_holds_on_every_node() -> None:
     ours = house()
     said = await logged_in(ours, await ours.token(Scope.VIEWER))
-    desk = inside.desk(ours.app)
-    other = Caller(Api(desk, Gate(desk), TABLE))
+    fleet = inside.measured_fleet(ours.app)
+    other = Caller(Api(fleet, AccessControl(fleet), TABLE))
     assert (await other("GET", "/whoami", cookie=said)).status == 200
 
 

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
-from drumbeat.api.application import Api
-from drumbeat.api.condition import Condition, Phase
-from drumbeat.api.keys import REMEMBERED
+from drumbeat.api.access.token_cache import REMEMBERED
+from drumbeat.api.http.application import Api
 from drumbeat.api.table import TABLE
+from drumbeat.fleet.local.fleet import LocalFleet
+from drumbeat.fleet.local.phase import Phase
 from drumbeat.model.errors import Unavailable
-from drumbeat.model.token import Scope
+from drumbeat.model.fleet.token import Scope
 from drumbeat.testing import inside
 
 from .caller import Caller, House, house
@@ -99,12 +100,11 @@ async def test_details_of_the_probes_are_told_too(lose: Callable[[House], None])
 
 async def test_probes_turn_and_say_why_only_to_those_who_may_look() -> None:
     ours = house(api_token="let-me-in-with-this-one")
-    desk = inside.desk(ours.app)
-    store: Any = SimpleNamespace(now=refusing)
-    condition = Condition(store, desk.standing, desk.runtime.clock)
-    ours.api = Api(
-        replace(desk, phase=lambda: Phase.RUNNING, condition=condition), ours.api.gate, TABLE
-    )
+    services = inside.measured_fleet(ours.app).services
+    parts = {name: getattr(services.store, name) for name in ("queues", "nodes", "tokens", "audit")}
+    store: Any = SimpleNamespace(now=refusing, **parts)
+    running = replace(services, phase=lambda: Phase.RUNNING, store=store)
+    ours.api = Api(LocalFleet(running), ours.api.access, TABLE)
     anybody, viewer = ours.caller(), ours.caller("let-me-in-with-this-one")
     ready = await anybody("GET", "/readyz")
     assert (ready.status, ready.data) == (503, {"status": "store-unavailable"})
@@ -145,7 +145,7 @@ async def test_who_was_never_let_in_is_not_let_in_now(lose: Callable[[House], No
     lose(ours)
     answer = await patiently(ours, ours.caller(token), "/metrics", **TEXT)
     assert (answer.status, answer.kind) == (503, "store-unavailable")
-    assert "nobody can tell who asks" in answer.data["detail"]
+    assert "the token cannot be checked" in answer.data["detail"]
 
 
 async def test_whoever_was_seen_to_be_over_is_not_remembered(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from drumbeat.model.errors import VersionMismatch
-from drumbeat.model.plan import Edit
+from drumbeat.model.schedules.plan import Edit
 
 from .caller import Answer, Caller, House, house
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from drumbeat import Drumbeat
-from drumbeat.api.answer import Answer
-from drumbeat.api.connection import Bounds
-from drumbeat.api.head import WHOLE, headers_of, written_head
-from drumbeat.api.server import Server
+from drumbeat.api.http.connection import Bounds
+from drumbeat.api.http.response import Response
+from drumbeat.api.http.response_head import WHOLE, headers_of, written_head
+from drumbeat.api.http.server import Server
 from tests.api.serving import connected, posted, sent
 
 TOKEN = "a token for these tests"
@@ -113,12 +113,12 @@ async def test_a_connection_goes_on_after_a_whole_answer() -> None:
 
 
 def test_a_value_that_would_not_stay_one_line_is_left_to_the_server_to_refuse() -> None:
-    assert written_head(Answer(200, b"{}", headers={"link": "</a\r\nx-b: c>"})) is None
-    assert written_head(Answer(200, b"{}", headers={"link": "</é>"})) is None
+    assert written_head(Response(200, b"{}", headers={"link": "</a\r\nx-b: c>"})) is None
+    assert written_head(Response(200, b"{}", headers={"link": "</é>"})) is None
 
 
 def test_a_written_head_has_the_headers_that_asgi_is_told() -> None:
-    answer = Answer(201, b"{}", headers={"location": "/jobs/1"})
+    answer = Response(201, b"{}", headers={"location": "/jobs/1"})
     lines = [b"%b: %b" % header for header in headers_of(answer)]
     head = written_head(answer)
     assert head is not None

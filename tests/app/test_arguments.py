@@ -21,7 +21,7 @@ from drumbeat.model.errors import (
     OversizedArguments,
     UnserialisableArguments,
 )
-from drumbeat.model.job import ARGUMENTS_LIMIT
+from drumbeat.model.jobs.job import ARGUMENTS_LIMIT
 
 PATIENCE = 40.0
 

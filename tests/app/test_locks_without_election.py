@@ -13,7 +13,7 @@ from typing import TypeAlias
 import pytest
 
 from drumbeat import Drumbeat, LockHeld
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.model.events import ElectionOff
 from servers import Consul, Etcd, Postgres, Redis
 

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from drumbeat import Drumbeat, Unavailable
+from drumbeat.backends.memory.store import MemoryStore
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import StoreAwaited
-from drumbeat.stores.memory import MemoryStore
 from drumbeat.testing import FakeClock, FakeRuntime
 from servers import Postgres
 from servers.faultproxy import FaultProxy
 from servers.ports import free_port
-from tests.processes import PATIENCE, Node
+from tests.support.processes import PATIENCE, Node
 
 HERE = Path(__file__).parent
 SCRIPT = [sys.executable, str(HERE / "started_away.py")]

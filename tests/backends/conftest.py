@@ -9,13 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from drumbeat.engine.runtime import SystemClock, SystemRuntime
-from drumbeat.postgres import connecting
-from drumbeat.postgres.connecting import Limits
-from drumbeat.postgres.database import Database
+from drumbeat.backends.postgres.connection import connector
+from drumbeat.backends.postgres.connection.connector import Limits
+from drumbeat.backends.postgres.connection.database import Database
+from drumbeat.engine.plumbing.runtime import SystemClock, SystemRuntime
 from servers import Postgres
-
-from .postgres_namespace import namespace_in
+from tests.support.postgres_namespace import namespace_in
 
 pytest.register_assert_rewrite("drumbeat.testing.conformance")
 
@@ -49,7 +48,7 @@ async def database(postgres: Postgres, namespace: str) -> AsyncIterator[Database
 async def hasty(
     postgres: Postgres, namespace: str, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Database]:
-    monkeypatch.setattr(connecting, "SLACK", AGES)  # the server itself says what takes too long
+    monkeypatch.setattr(connector, "SLACK", AGES)  # the server itself says what takes too long
     await database.open()  # a busy machine may take its time to make the schema
     hasty = Database(postgres.address, SystemClock(), namespace, HASTY)
     yield hasty
@@ -59,21 +58,21 @@ async def hasty(
 @pytest.fixture
 def patient_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same for calls over HTTP, where no endpoint is away."""
-    monkeypatch.setattr("drumbeat.remote.exchange.PATIENCE", AGES)
-    monkeypatch.setattr("drumbeat.remote.exchange.ATTEMPT", AGES)
+    monkeypatch.setattr("drumbeat.backends.http.failover_client.CALL_TIMEOUT", AGES)
+    monkeypatch.setattr("drumbeat.backends.http.failover_client.ENDPOINT_TIMEOUT", AGES)
     monkeypatch.setattr("servers.web.PATIENCE", AGES)
 
 
 PATIENT = Limits(patience=AGES, connecting=AGES)
 UNHURRIED: dict[str, object] = {
-    "drumbeat.postgres.database.Limits": lambda: PATIENT,
-    "drumbeat.coordinators.postgres.coordinator.LIMITS": replace(
+    "drumbeat.backends.postgres.connection.database.Limits": lambda: PATIENT,
+    "drumbeat.backends.postgres.coordinator.coordinator.LIMITS": replace(
         PATIENT, connections=2, statement=AGES, lock=AGES
     ),
-    "drumbeat.stores.sqlite.store.PATIENCE": AGES,
-    "drumbeat.coordinators.sqlite.coordinator.PATIENCE": AGES,
-    "drumbeat.redis.client.ANSWER_WITHIN": AGES,
-    "drumbeat.redis.connection.CONNECT_WITHIN": AGES,
+    "drumbeat.backends.sqlite.store.store.PATIENCE": AGES,
+    "drumbeat.backends.sqlite.coordinator.coordinator.PATIENCE": AGES,
+    "drumbeat.backends.redis.connection.client.ANSWER_WITHIN": AGES,
+    "drumbeat.backends.redis.connection.library_client.CONNECT_WITHIN": AGES,
 }
 """Time-outs that the tests of this folder do not depend on, and what replaces them."""
 PRODUCTION = {name: pkgutil.resolve_name(name) for name in UNHURRIED}

@@ -13,9 +13,9 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
+from drumbeat.model.fleet.lease import Entry, Lease
+from drumbeat.model.fleet.node import Node
 from drumbeat.model.ids import NodeId
-from drumbeat.model.lease import Entry, Lease
-from drumbeat.model.node import Node
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.conformance.builders import ANNE, BERT, node
 

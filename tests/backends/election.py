@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
-from drumbeat.engine.bus import Bus
-from drumbeat.engine.elector import Candidacy, Elector
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.engine.leading.elector import Candidacy, LeaderElector
+from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.engine.plumbing.runtime import SystemRuntime
+from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import node_id
-from drumbeat.model.lease import Lease
 from drumbeat.ports.coordinator import Coordinator
-from drumbeat.rules.leading import Leading, LeaseTimings
+from drumbeat.rules.leadership.lease_trust import Leading, LeaseTimings
 
 TTL = 4.0
 TIMINGS = LeaseTimings(TTL, renew_every=0.8, request_timeout=1.2, margin=0.5, drift=0.01)
@@ -35,7 +35,7 @@ class Election:
     def __init__(self, *connects: Callable[[], Coordinator], retry_every: float = 0.5) -> None:
         runtime = SystemRuntime()
         self.electors = [
-            Elector(
+            LeaderElector(
                 Candidacy("scheduler", node_id(name, 0), TIMINGS, retry_every),
                 connect,
                 runtime,
@@ -98,7 +98,7 @@ class Election:
         """Whether those who may act now were appointed then or later."""
         return all(acting.token >= lease.token for acting in self.acting())
 
-    def elector_of(self, lease: Lease) -> Elector:
+    def elector_of(self, lease: Lease) -> LeaderElector:
         (elector,) = (each for each in self.electors if each.candidacy.node == lease.holder)
         return elector
 

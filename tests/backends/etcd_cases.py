@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from drumbeat.coordinators.etcd import EtcdCoordinator
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.backends.etcd.coordinator import EtcdCoordinator
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 
 
 @asynccontextmanager

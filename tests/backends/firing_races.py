@@ -8,14 +8,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random  # noqa: TID251 - seeded, so that a run can be repeated
 
-from drumbeat.model.job import JobFilter
+from drumbeat.model.jobs.job import JobFilter
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
-from drumbeat.model.plan import Committed, Edit, Outcome, Plan, SkipReason, Written
-from drumbeat.model.schedule import Schedule, StoredSchedule
+from drumbeat.model.schedules.plan import Committed, Edit, Outcome, Plan, SkipReason, Written
+from drumbeat.model.schedules.schedule import Schedule, StoredSchedule
 from drumbeat.model.triggers import every
 from drumbeat.ports.store import Store
-from drumbeat.rules import editing
-from drumbeat.rules.planning import plan
+from drumbeat.rules.planning.plan import plan
+from drumbeat.rules.schedules import schedule_edit
 from drumbeat.testing.conformance.builders import NOON, after, lead, let_others_run, schedule
 
 NOW = after(1)
@@ -26,16 +26,16 @@ what was read before that and written after it."""
 
 
 def paused(stored: StoredSchedule) -> Edit | None:
-    return editing.pause(stored, "enough", NOW)
+    return schedule_edit.pause(stored, "enough", NOW)
 
 
 def replaced(stored: StoredSchedule) -> Edit | None:
     other = Schedule(stored.name, every(minutes=7), stored.schedule.job)
-    return editing.replace(stored, other, NOW)
+    return schedule_edit.replace(stored, other, NOW)
 
 
 def removed(stored: StoredSchedule) -> Edit | None:
-    return editing.remove(stored, NOW)
+    return schedule_edit.remove(stored, NOW)
 
 
 CHANGES: Sequence[Callable[[StoredSchedule], Edit | None]] = (paused, replaced, removed)

@@ -15,13 +15,13 @@ from functools import partial
 from typing import TypeVar
 
 from drumbeat import Drumbeat
-from drumbeat.engine.context import Context
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.engine.tasks.context import Context
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.ids import JobId
-from drumbeat.model.job import Change, Job, JobFilter, Status
+from drumbeat.model.jobs.job import Change, Job, JobFilter, Status
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
-from drumbeat.model.plan import Outcome
+from drumbeat.model.schedules.plan import Outcome
 from drumbeat.model.triggers import every
 from drumbeat.ports.store import Store
 

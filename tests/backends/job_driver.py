@@ -6,9 +6,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from drumbeat.model.audit import AuditEntry, AuditFilter, AuditNote
+from drumbeat.model.fleet.audit import AuditEntry, AuditFilter, AuditNote
+from drumbeat.model.fleet.lease import SCHEDULER
+from drumbeat.model.fleet.token import NewToken, Scope, TokenRecord
 from drumbeat.model.ids import JobId
-from drumbeat.model.job import (
+from drumbeat.model.jobs.job import (
     Attempt,
     Job,
     JobFilter,
@@ -17,9 +19,7 @@ from drumbeat.model.job import (
     Status,
     Wanted,
 )
-from drumbeat.model.lease import SCHEDULER
 from drumbeat.model.page import PageRequest
-from drumbeat.model.token import NewToken, Scope, TokenRecord
 from drumbeat.ports.store import Store
 from drumbeat.testing.conformance.builders import ANNE, after, lease
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from hypothesis import strategies as st
 
-from drumbeat.model.job import (
+from drumbeat.model.jobs.job import (
     Change,
     JobSpec,
     Limit,

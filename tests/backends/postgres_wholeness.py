@@ -5,9 +5,9 @@ from __future__ import annotations
 import psycopg
 
 EMPTIED = (
-    *("jobs", "archive", "attempts", "tallies", "arrivals", "fronts", "holdings", "paces"),
-    *("openings", "rate_starts", "schedules", "ticks", "nodes", "fence", "fence_tokens"),
-    *("paused_queues", "forgotten_jobs", "terms", "audit", "tokens"),
+    *("jobs", "archive", "attempts", "tallies", "limit_group_arrivals", "limit_groups"),
+    *("limit_usage", "rate_openings", "rate_starts", "schedules", "ticks", "nodes", "fence"),
+    *("fence_tokens", "paused_queues", "forgotten_jobs", "terms", "audit", "tokens"),
 )
 
 FAULTS = {
@@ -42,40 +42,42 @@ FAULTS = {
         WHERE (status = 'running') <> (node IS NOT NULL)
             OR (status = 'running') <> (started_at IS NOT NULL)
     """,
-    "a line with queued jobs and terms has a front or has arrived, at its first job or before": """
-        SELECT j.line, j.id FROM {0}.jobs AS j WHERE j.status = 'queued' AND j.terms IS NOT NULL
-        AND NOT EXISTS (
+    "a limit group with queued jobs is known or has arrived, at its first job or before": """
+        SELECT j.limit_group, j.id FROM {0}.jobs AS j
+        WHERE j.status = 'queued' AND j.limits IS NOT NULL AND NOT EXISTS (
             SELECT FROM (
-                SELECT line, rank, run_at, id FROM {0}.fronts
-                UNION ALL SELECT line, rank, run_at, id FROM {0}.arrivals
-            ) AS f
-            WHERE f.line = j.line AND (f.rank, f.run_at, f.id) <= (j.rank, j.run_at, j.id)
+                SELECT id AS limit_group, rank, run_at, job FROM {0}.limit_groups
+                UNION ALL SELECT limit_group, rank, run_at, job FROM {0}.limit_group_arrivals
+            ) AS g
+            WHERE g.limit_group = j.limit_group
+                AND (g.rank, g.run_at, g.job) <= (j.rank, j.run_at, j.id)
         )
     """,
-    "the holdings are what runs under each key": """
+    "the usage of each limit is what runs under its key": """
         WITH counted AS (
             SELECT l ->> 0 AS key, count(*) AS running
-            FROM {0}.jobs AS j, json_array_elements(j.terms::json -> 0) AS l
-            WHERE j.status = 'running' AND j.terms IS NOT NULL GROUP BY 1
+            FROM {0}.jobs AS j, json_array_elements(j.limits::json -> 0) AS l
+            WHERE j.status = 'running' AND j.limits IS NOT NULL GROUP BY 1
         )
-        SELECT * FROM {0}.holdings AS h FULL JOIN counted AS c USING (key)
+        SELECT * FROM {0}.limit_usage AS h FULL JOIN counted AS c USING (key)
         WHERE h.running IS DISTINCT FROM c.running
     """,
-    "while a key has room, each lane with lines parked under it has one of them open": """
-        SELECT f.line FROM {0}.fronts AS f
-        LEFT JOIN {0}.holdings AS h ON 'limit:' || h.key = f.parked
-        WHERE f.parked LIKE 'limit:%' AND coalesce(h.running, 0) < f.at_most AND NOT EXISTS (
-            SELECT FROM {0}.fronts AS o
-            WHERE o.lane = f.lane AND o.parked IS NULL AND substr(f.parked, 7) = ANY (o.keys)
+    "while a limit has room, each lane with groups that wait for it has one of them open": """
+        SELECT g.id FROM {0}.limit_groups AS g
+        LEFT JOIN {0}.limit_usage AS u ON 'limit:' || u.key = g.waits_for
+        WHERE g.waits_for LIKE 'limit:%' AND coalesce(u.running, 0) < g.at_most AND NOT EXISTS (
+            SELECT FROM {0}.limit_groups AS o
+            WHERE o.lane = g.lane AND o.waits_for IS NULL
+                AND substr(g.waits_for, 7) = ANY (o.limit_keys)
         )
     """,
-    "a line that is parked for a rate is looked at again": """
-        SELECT f.line FROM {0}.fronts AS f
-        WHERE f.parked LIKE 'rate:%' AND NOT EXISTS (
-            SELECT FROM {0}.openings AS o WHERE o.lane = f.lane AND o.parked = f.parked
+    "a group that waits for a rate is looked at again": """
+        SELECT g.id FROM {0}.limit_groups AS g
+        WHERE g.waits_for LIKE 'rate:%' AND NOT EXISTS (
+            SELECT FROM {0}.rate_openings AS o WHERE o.lane = g.lane AND o.rate = g.waits_for
         ) AND NOT EXISTS (
-            SELECT FROM {0}.fronts AS o
-            WHERE o.lane = f.lane AND o.parked IS NULL AND o.rate = f.rate
+            SELECT FROM {0}.limit_groups AS o
+            WHERE o.lane = g.lane AND o.waits_for IS NULL AND o.rate = g.rate
         )
     """,
     "a tick that fired has its job in the ledger once": """

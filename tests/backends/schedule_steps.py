@@ -9,17 +9,17 @@ from datetime import datetime, timedelta
 from hypothesis import strategies as st
 
 from drumbeat.model.errors import StaleEpoch, UnknownSchedule
+from drumbeat.model.fleet.lease import SCHEDULER, Epoch
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Change, JobSpec, Settlement, Wanted
-from drumbeat.model.lease import SCHEDULER, Epoch
+from drumbeat.model.jobs.job import Change, JobSpec, Settlement, Wanted
 from drumbeat.model.page import PageRequest
-from drumbeat.model.plan import Edit, Fire, Plan
-from drumbeat.model.policy import Misfire, Overlap, Policies
-from drumbeat.model.schedule import Schedule, StoredSchedule
+from drumbeat.model.schedules.plan import Edit, Fire, Plan
+from drumbeat.model.schedules.policy import Misfire, Overlap, Policies
+from drumbeat.model.schedules.schedule import Schedule, StoredSchedule
 from drumbeat.model.triggers import cron, every
 from drumbeat.ports.store import Store
-from drumbeat.rules import editing
-from drumbeat.rules.planning import plan
+from drumbeat.rules.planning.plan import plan
+from drumbeat.rules.schedules import schedule_edit
 from drumbeat.testing.conformance.builders import ANNE, BERT, after, beat, lease
 
 NAMES = ("a", "b", "c")
@@ -191,20 +191,20 @@ class Driver:
             spec = JobSpec("send", queue="x")
             policies = Policies(overlap=step.overlap, misfire=step.misfire, max_runs=step.most)
             schedule = Schedule(step.name, TRIGGERS[step.trigger], spec, policies)
-            return editing.replace(stored, schedule, self._now)
+            return schedule_edit.replace(stored, schedule, self._now)
         if stored is None:
             return None
         match step.how:
             case "pause":
-                return editing.pause(stored, "enough", self._now)
+                return schedule_edit.pause(stored, "enough", self._now)
             case "resume":
-                return editing.resume(stored, self._now)
+                return schedule_edit.resume(stored, self._now)
             case "skip":
                 tick = stored.next_tick
                 usable = tick is not None and tick > self._now
-                return editing.skip_tick(stored, tick, self._now) if tick and usable else None
+                return schedule_edit.skip_tick(stored, tick, self._now) if tick and usable else None
             case _:
-                return editing.remove(stored, self._now)
+                return schedule_edit.remove(stored, self._now)
 
     async def _lead(self, step: Lead) -> object:
         due = await self._store.schedules.due(step.limit, self._now)

@@ -12,15 +12,15 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
-from drumbeat.coordinators.sqlite import SqliteCoordinator
-from drumbeat.coordinators.sqlite import coordinator as coordinators
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.sqlite.connection.log.log_file import LogFile
+from drumbeat.backends.sqlite.coordinator import SqliteCoordinator
+from drumbeat.backends.sqlite.coordinator import coordinator as coordinators
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.backends.sqlite.store import store as stores
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Change, JobSpec, Limit, Settlement, Wanted
+from drumbeat.model.jobs.job import Change, JobSpec, Limit, Settlement, Wanted
 from drumbeat.ports.store import Topic
-from drumbeat.sqlite.log_file import LogFile
-from drumbeat.stores.sqlite import SqliteStore
-from drumbeat.stores.sqlite import store as stores
 
 TTL = timedelta(seconds=4)
 LARGE = JobSpec("send", b"x" * 100_000)

@@ -13,15 +13,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from drumbeat.coordinators.sqlite import SqliteCoordinator
-from drumbeat.coordinators.sqlite import coordinator as coordinators
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.sqlite.coordinator import SqliteCoordinator
+from drumbeat.backends.sqlite.coordinator import coordinator as coordinators
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.backends.sqlite.store import store as stores
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.model.fleet.lease import SCHEDULER, Epoch
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.job import Change, Hold, Inserted, JobSpec, Settlement
-from drumbeat.model.lease import SCHEDULER, Epoch
-from drumbeat.model.plan import Edit
-from drumbeat.stores.sqlite import SqliteStore
-from drumbeat.stores.sqlite import store as stores
+from drumbeat.model.jobs.job import Change, Hold, Inserted, JobSpec, Settlement
+from drumbeat.model.schedules.plan import Edit
 from drumbeat.testing.conformance.builders import after, edited, lease, plan, schedule, wanted
 
 

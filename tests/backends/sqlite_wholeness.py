@@ -18,10 +18,10 @@ def check_whole(path: Path) -> None:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         _each_job_stands_in_one_place(connection)
         _lanes_count_their_jobs(connection)
-        _lines_count_their_jobs(connection)
-        _holdings_count_what_runs(connection)
-        _every_limited_line_has_its_front(connection)
-        _every_front_has_its_line(connection)
+        _limit_groups_count_their_jobs(connection)
+        _limit_usage_counts_what_runs(connection)
+        _every_limited_group_has_its_front(connection)
+        _every_front_has_its_group(connection)
         _ticks_that_fired_have_their_jobs(connection)
     finally:
         connection.close()
@@ -49,8 +49,8 @@ def _lanes_count_their_jobs(connection: sqlite3.Connection) -> None:
             UNION ALL SELECT id, 'running' FROM running
             UNION ALL SELECT id, status FROM finished
         )
-        SELECT lines.lane, standing.status, count(*)
-        FROM standing JOIN jobs USING (id) JOIN lines ON lines.id = jobs.line
+        SELECT limit_groups.lane, standing.status, count(*)
+        FROM standing JOIN jobs USING (id) JOIN limit_groups ON limit_groups.id = jobs.limit_group
         GROUP BY 1, 2
         """,
     )
@@ -64,35 +64,37 @@ def _lanes_count_their_jobs(connection: sqlite3.Connection) -> None:
     assert sorted(kept) == sorted(counted)
 
 
-def _lines_count_their_jobs(connection: sqlite3.Connection) -> None:
+def _limit_groups_count_their_jobs(connection: sqlite3.Connection) -> None:
     counted = _rows(
         connection,
         """
-        SELECT jobs.line, count(*) FROM jobs JOIN lines ON lines.id = jobs.line
-        WHERE lines.id <> lines.lane GROUP BY 1 ORDER BY 1
+        SELECT jobs.limit_group, count(*)
+        FROM jobs JOIN limit_groups ON limit_groups.id = jobs.limit_group
+        WHERE limit_groups.id <> limit_groups.lane GROUP BY 1 ORDER BY 1
         """,
     )
-    kept = _rows(connection, "SELECT id, jobs FROM lines WHERE jobs <> 0 ORDER BY id")
+    kept = _rows(connection, "SELECT id, jobs FROM limit_groups WHERE jobs <> 0 ORDER BY id")
     assert kept == counted
 
 
-def _holdings_count_what_runs(connection: sqlite3.Connection) -> None:
+def _limit_usage_counts_what_runs(connection: sqlite3.Connection) -> None:
     running: Counter[str] = Counter()
     for (limits,) in _rows(
-        connection, "SELECT limits FROM running JOIN lines ON lines.id = running.line"
+        connection,
+        "SELECT limits FROM running JOIN limit_groups ON limit_groups.id = running.limit_group",
     ):
         running.update(key for key, *_ in json.loads(limits or "[]"))
-    assert dict(_rows(connection, "SELECT key, running FROM holdings")) == dict(running)
+    assert dict(_rows(connection, "SELECT key, running FROM limit_usage")) == dict(running)
 
 
-def _every_limited_line_has_its_front(connection: sqlite3.Connection) -> None:
+def _every_limited_group_has_its_front(connection: sqlite3.Connection) -> None:
     forgotten = _rows(
         connection,
         """
-        SELECT queued.* FROM queued JOIN lines ON lines.id = queued.line
-        LEFT JOIN fronts ON fronts.line = queued.line
-        WHERE lines.limits || lines.rate <> '' AND (
-            fronts.line IS NULL
+        SELECT queued.* FROM queued JOIN limit_groups ON limit_groups.id = queued.limit_group
+        LEFT JOIN fronts ON fronts.limit_group = queued.limit_group
+        WHERE limit_groups.limits || limit_groups.rate <> '' AND (
+            fronts.limit_group IS NULL
             OR (queued.rank, queued.run_at, queued.id) < (fronts.rank, fronts.run_at, fronts.id)
         )
         """,
@@ -100,12 +102,13 @@ def _every_limited_line_has_its_front(connection: sqlite3.Connection) -> None:
     assert forgotten == []
 
 
-def _every_front_has_its_line(connection: sqlite3.Connection) -> None:
+def _every_front_has_its_group(connection: sqlite3.Connection) -> None:
     orphans = _rows(
         connection,
         """
-        SELECT fronts.* FROM fronts LEFT JOIN lines
-        ON lines.id = fronts.line AND lines.lane = fronts.lane WHERE lines.id IS NULL
+        SELECT fronts.* FROM fronts LEFT JOIN limit_groups
+        ON limit_groups.id = fronts.limit_group AND limit_groups.lane = fronts.lane
+        WHERE limit_groups.id IS NULL
         """,
     )
     assert orphans == []

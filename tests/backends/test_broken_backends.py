@@ -11,15 +11,15 @@ from itertools import count
 
 import pytest
 
-from drumbeat.coordinators.memory import MemoryCoordinator, MemoryLeases
+from drumbeat.backends.memory.coordinator import MemoryCoordinator, MemoryLeases
+from drumbeat.backends.memory.queue import MemoryQueue
+from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.backends.store_queue import StoredQueue
 from drumbeat.model.ids import JobId
-from drumbeat.model.job import DEFAULT_QUEUE, Change, Ticket
+from drumbeat.model.jobs.job import DEFAULT_QUEUE, Change, Ticket
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.store import Store, Topic
-from drumbeat.queues.memory import MemoryQueue
-from drumbeat.queues.stored import StoredQueue
-from drumbeat.stores.memory import MemoryStore
 from drumbeat.testing.conformance import (
     CoordinatorConformance,
     CoordinatorTraits,

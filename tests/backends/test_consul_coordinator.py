@@ -11,8 +11,8 @@ from functools import partial
 import aiohttp
 import pytest
 
-from drumbeat.coordinators.consul import ConsulCoordinator
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.backends.consul.coordinator import ConsulCoordinator
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.conformance import CoordinatorConformance, CoordinatorTraits
@@ -171,7 +171,7 @@ async def test_a_token_for_our_keys_and_for_sessions_is_enough(guarded: Consul) 
         entry = await coordinator.configuration.put("key", b"1")
         assert await anext(coordinator.configuration.watch("key")) == entry
         assert await coordinator.leases.release(lease)
-    with pytest.raises(ConfigurationError, match="Consul refuses the token") as refused:
+    with pytest.raises(ConfigurationError, match="Consul rejects the token") as refused:
         async with opened(f"consul://{token}@{place}/theirs"):
             pass
     assert token not in str(refused.value)
@@ -181,9 +181,9 @@ async def test_a_token_for_our_keys_and_for_sessions_is_enough(guarded: Consul) 
 async def test_who_shows_no_token_or_a_wrong_one_is_told_so_without_it(guarded: Consul) -> None:
     place = f"127.0.0.1:{guarded.port}"
     for address, sentence in (
-        (f"consul://{place}", "Consul asks for a token"),
-        (f"consul://hunter2@{place}", "Consul refuses the token"),
-        (f"consul://{place}?token=hunter2", "Consul refuses the token"),
+        (f"consul://{place}", "Consul requires a token"),
+        (f"consul://hunter2@{place}", "Consul rejects the token"),
+        (f"consul://{place}?token=hunter2", "Consul rejects the token"),
     ):
         with pytest.raises(ConfigurationError, match=sentence) as refused:
             async with opened(address):

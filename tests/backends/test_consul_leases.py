@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from drumbeat.coordinators.consul import ConsulCoordinator
-from drumbeat.coordinators.consul.client import ConsulClient
-from drumbeat.coordinators.consul.messages import delete
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.backends.consul.connection.client import ConsulClient
+from drumbeat.backends.consul.connection.messages import delete
+from drumbeat.backends.consul.coordinator import ConsulCoordinator
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.testing.conformance.builders import ANNE, BERT
 from servers import Consul
 

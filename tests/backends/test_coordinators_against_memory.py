@@ -21,17 +21,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from drumbeat.coordinators.consul import ConsulCoordinator
-from drumbeat.coordinators.etcd import EtcdCoordinator
-from drumbeat.coordinators.memory import MemoryCoordinator
-from drumbeat.coordinators.postgres import PostgresCoordinator
-from drumbeat.coordinators.redis import RedisCoordinator
-from drumbeat.coordinators.sqlite import SqliteCoordinator
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.backends.consul.coordinator import ConsulCoordinator
+from drumbeat.backends.etcd.coordinator import EtcdCoordinator
+from drumbeat.backends.memory.coordinator import MemoryCoordinator
+from drumbeat.backends.postgres.coordinator import PostgresCoordinator
+from drumbeat.backends.redis.coordinator import RedisCoordinator
+from drumbeat.backends.sqlite.coordinator import SqliteCoordinator
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.conformance.builders import race
 from drumbeat.testing.conformance.traits import PassTime
 from servers import Consul, Etcd, Postgres, Redis
+from tests.support.postgres_namespace import namespace_in, tell
 
 from .coordinator_steps import (
     CANDIDATES,
@@ -44,7 +45,6 @@ from .coordinator_steps import (
 )
 from .depth import PATIENCE, examples
 from .hand_clock import HandClock
-from .postgres_namespace import namespace_in, tell
 from .redis_cases import wait_until_granting
 
 pytestmark = pytest.mark.timeout(PATIENCE)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import gc
 import ssl
 import subprocess
+import warnings
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from http.client import HTTPSConnection
@@ -14,7 +16,10 @@ from typing import TypeVar
 
 import pytest
 
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.backends.etcd.coordinator.coordinator import ADDRESS_FORMAT
+from drumbeat.backends.http.address import RemoteAddress
+from drumbeat.backends.http.failover_client import FailoverClient, HttpRequest
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.testing.conformance.builders import ANNE
 from servers import Etcd, Missing, web
@@ -71,9 +76,9 @@ class TestUsers:
     @pytest.mark.parametrize(
         ("user", "sentence"),
         [
-            ("", "etcd asks for a user"),
-            ("anna:wrong@", "etcd does not know the user 'anna', or not by this password"),
-            ("bert:hunter3@", "etcd denies the user 'bert' what Drumbeat needs"),
+            ("", "etcd requires a user"),
+            ("anna:wrong@", "etcd rejects the user name 'anna' or its password"),
+            ("bert:hunter3@", "etcd denies permission to the user 'bert'"),
         ],
     )
     async def test_who_is_not_let_in_is_told_what_to_change_without_the_password(
@@ -202,3 +207,24 @@ class TestTls:
         with pytest.raises(Unavailable, match="etcd does not answer"):
             async with opened(f"etcds://127.0.0.1:{server.port}?ca={certificates / 'ca.pem'}"):
                 pass
+
+    def test_closed_client_leaves_no_connection_to_a_server_that_does_not_answer(
+        self, server: Etcd, certificates: Path
+    ) -> None:
+        address = f"etcds://127.0.0.1:{server.port}?ca={certificates / 'ca.pem'}"
+        files = f"&cert={certificates / 'client.pem'}&key={certificates / 'client.key'}"
+        client = FailoverClient(RemoteAddress.parse(address + files, ADDRESS_FORMAT), clock)
+
+        async def call_and_close() -> None:
+            assert (await client.send(HttpRequest("GET", "/version"))).status == 200
+            server.pause()
+            await client.close()
+
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always", ResourceWarning)
+            try:
+                asyncio.run(call_and_close())
+            finally:
+                server.resume()
+            gc.collect()
+        assert [str(each.message) for each in warned] == []

@@ -13,9 +13,9 @@ from functools import partial
 
 import pytest
 
-from drumbeat.coordinators.etcd import EtcdCoordinator
-from drumbeat.engine.elector import RESIGNED
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.backends.etcd.coordinator import EtcdCoordinator
+from drumbeat.engine.leading.elector import RESIGNED
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.model.ids import node_id
 from drumbeat.testing.conformance.builders import ANNE, BERT, let_others_run
 from servers import Etcd, FaultProxy, web

@@ -9,15 +9,22 @@ from datetime import timedelta
 
 import pytest
 
-from drumbeat.coordinators.etcd.client import SILENCE, Change, EtcdClient, Woken
-from drumbeat.coordinators.etcd.coordinator import KIND
-from drumbeat.coordinators.etcd.leases import Claim
-from drumbeat.coordinators.etcd.transaction import Keys, Transaction, created_at, delete, get, put
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.backends.etcd.connection.client import SILENCE, Change, EtcdClient, Woken
+from drumbeat.backends.etcd.connection.transaction import (
+    Keys,
+    Transaction,
+    created_at,
+    delete,
+    get,
+    put,
+)
+from drumbeat.backends.etcd.coordinator.coordinator import ADDRESS_FORMAT
+from drumbeat.backends.etcd.coordinator.leases import Claim
+from drumbeat.backends.http.address import RemoteAddress
+from drumbeat.backends.http.failover_client import CALL_TIMEOUT, ENDPOINT_TIMEOUT, FailoverClient
+from drumbeat.backends.http.terms import encode_term
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.model.errors import Unavailable
-from drumbeat.remote.address import RemoteAddress
-from drumbeat.remote.exchange import ATTEMPT, PATIENCE, Exchange
-from drumbeat.remote.term import written
 from drumbeat.testing.conformance.builders import ANNE, let_others_run
 from servers import Etcd, FaultProxy, web
 from servers.ports import free_port
@@ -33,12 +40,12 @@ clock = SystemRuntime().clock
 
 @asynccontextmanager
 async def calling(address: str) -> AsyncGenerator[EtcdClient]:
-    remote = RemoteAddress.parse(address, KIND)
-    exchange = Exchange(remote, clock)
+    remote = RemoteAddress.parse(address, ADDRESS_FORMAT)
+    http = FailoverClient(remote, clock)
     try:
-        yield EtcdClient(remote, exchange)
+        yield EtcdClient(remote, http)
     finally:
-        await exchange.close()
+        await http.close()
 
 
 @pytest.fixture
@@ -78,7 +85,7 @@ class TestEndpoints:
     async def test_an_endpoint_that_says_nothing_is_passed_over_in_time_and_not_asked_again(
         self, etcd: Etcd, proxy: FaultProxy, key: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("drumbeat.remote.exchange.PATIENCE", FOREVER)
+        monkeypatch.setattr("drumbeat.backends.http.failover_client.CALL_TIMEOUT", FOREVER)
         proxy.black_hole()
         async with (
             asyncio.timeout(SOON),
@@ -86,15 +93,15 @@ class TestEndpoints:
         ):
             began = clock.elapsed()
             await client.range(Keys.only(key))
-            assert clock.elapsed() - began >= ATTEMPT
-            monkeypatch.setattr("drumbeat.remote.exchange.ATTEMPT", FOREVER)
+            assert clock.elapsed() - began >= ENDPOINT_TIMEOUT
+            monkeypatch.setattr("drumbeat.backends.http.failover_client.ENDPOINT_TIMEOUT", FOREVER)
             await client.range(Keys.only(key))
 
     async def test_a_caller_that_gives_up_begins_elsewhere_next_time(
         self, etcd: Etcd, proxy: FaultProxy, key: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("drumbeat.remote.exchange.PATIENCE", FOREVER)
-        monkeypatch.setattr("drumbeat.remote.exchange.ATTEMPT", FOREVER)
+        monkeypatch.setattr("drumbeat.backends.http.failover_client.CALL_TIMEOUT", FOREVER)
+        monkeypatch.setattr("drumbeat.backends.http.failover_client.ENDPOINT_TIMEOUT", FOREVER)
         proxy.black_hole()
         async with calling(f"etcd://127.0.0.1:{proxy.port},127.0.0.1:{etcd.port}") as client:
             with pytest.raises(TimeoutError):
@@ -118,11 +125,11 @@ class TestEndpoints:
         async with opened(f"{etcd.address}/{key}") as coordinator:
             leases = coordinator.leases
             number = await client.grant(10)
-            claim = Claim("scheduler", written(ANNE, TTL), number)
+            claim = Claim("scheduler", encode_term(ANNE, TTL), number)
             first = await leases.claim(claim)
             assert first is not None
             assert await leases.claim(claim) == first
-            other = Claim("scheduler", written(ANNE, TTL), await client.grant(10))
+            other = Claim("scheduler", encode_term(ANNE, TTL), await client.grant(10))
             assert await leases.claim(other) is None
 
     async def test_a_claim_whose_lease_ended_before_it_began_is_no_term(
@@ -132,7 +139,7 @@ class TestEndpoints:
             leases = coordinator.leases
             number = await client.grant(10)
             assert await client.revoke(number)
-            assert await leases.claim(Claim("scheduler", written(ANNE, TTL), number)) is None
+            assert await leases.claim(Claim("scheduler", encode_term(ANNE, TTL), number)) is None
             assert await leases.current("scheduler") is None
 
     async def test_a_server_that_was_restarted_is_found_again_at_the_first_call(
@@ -153,7 +160,7 @@ class TestEndpoints:
         assert f"tried http://127.0.0.1:{refusing} (connection refused)" in str(failed.value)
         assert f"http://127.0.0.1:{silent} (no answer within" in str(failed.value)
         assert "hunter2" not in str(failed.value)
-        assert clock.elapsed() - began < PATIENCE + SOON
+        assert clock.elapsed() - began < CALL_TIMEOUT + SOON
 
     async def test_what_is_not_etcd_is_told_from_it(self, consul_like: int) -> None:
         with pytest.raises(Unavailable, match="etcd"):
@@ -212,12 +219,12 @@ class TestLeases:
         async with opened(f"{etcd.address}/{key}") as coordinator:
             leases = coordinator.leases
             number = await client.grant(10)
-            early = await leases.claim(Claim("scheduler", written(ANNE, TTL), number))
+            early = await leases.claim(Claim("scheduler", encode_term(ANNE, TTL), number))
             assert early is not None
             assert await leases.renew(early.lease)
             later = await bond(client, f"{key}/drumbeat/leases/scheduler")
             found = await leases.rebind(early, await client.grant(10))
-            assert found == early._replace(number=later)
+            assert found == early._replace(bond=later)
             assert await bond(client, f"{key}/drumbeat/leases/scheduler") == later
 
     async def test_another_handle_can_renew_and_release_a_term(self, etcd: Etcd, key: str) -> None:
@@ -242,7 +249,7 @@ class TestWatches:
     async def test_a_change_after_the_revision_is_seen_at_once(
         self, client: EtcdClient, key: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("drumbeat.coordinators.etcd.client.SILENCE", FOREVER)
+        monkeypatch.setattr("drumbeat.backends.etcd.connection.client.SILENCE", FOREVER)
         revision = await write(client, key, b"1")
         async with asyncio.timeout(SOON), asyncio.TaskGroup() as group:
             watch = group.create_task(client.watch(Keys.only(key), revision + 1))
@@ -261,7 +268,7 @@ class TestWatches:
     ) -> None:
         revision = await write(client, key, b"1")
         assert await client.watch(Keys.only(key), revision, Change.END) is Woken.SILENT
-        monkeypatch.setattr("drumbeat.coordinators.etcd.client.SILENCE", FOREVER)
+        monkeypatch.setattr("drumbeat.backends.etcd.connection.client.SILENCE", FOREVER)
         await client.transact_once(Transaction(then=(delete(key),)))
         async with asyncio.timeout(SOON):
             assert await client.watch(Keys.only(key), revision, Change.END) is Woken.CHANGED
@@ -286,7 +293,7 @@ class TestWatches:
         first = await write(client, key, b"1")
         last = await write(client, key, b"2")
         assert web.post(etcd.port, "/v3/kv/compaction", {"revision": str(last)}).status == 200
-        monkeypatch.setattr("drumbeat.coordinators.etcd.client.SILENCE", FOREVER)
+        monkeypatch.setattr("drumbeat.backends.etcd.connection.client.SILENCE", FOREVER)
         async with asyncio.timeout(SOON):
             assert await client.watch(Keys.only(key), first) is Woken.COMPACTED
 

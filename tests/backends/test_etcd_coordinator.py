@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.conformance import CoordinatorConformance, CoordinatorTraits
 from servers import Etcd

@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
-from drumbeat.coordinators.etcd import EtcdCoordinator
-from drumbeat.coordinators.etcd.client import EtcdClient
-from drumbeat.coordinators.etcd.transaction import Transaction, delete
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.backends.etcd.connection.client import EtcdClient
+from drumbeat.backends.etcd.connection.transaction import Transaction, delete
+from drumbeat.backends.etcd.coordinator import EtcdCoordinator
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.testing.conformance.builders import ANNE
 from servers import Etcd
 

@@ -17,18 +17,18 @@ from typing import Any
 
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
 from drumbeat.ports.store import Store
-from drumbeat.stores.memory import MemoryStore
-from drumbeat.stores.postgres import PostgresStore
-from drumbeat.stores.sqlite import SqliteStore
 from servers import FaultProxy, Postgres
+from tests.support.postgres_namespace import ask, kill_connections, namespace_in, until
 
 from .depth import DEEP, PATIENCE
 from .faulty_store import Strike, Struck, Target, Write, answer_lost, never_sent
 from .flow import BATCH, Flow, all_jobs
-from .postgres_namespace import ask, kill_connections, namespace_in, until
 from .postgres_wholeness import check_whole as check_postgres
 from .postgres_wholeness import empty
 from .sqlite_wholeness import check_whole as check_sqlite

@@ -10,15 +10,15 @@ from random import Random  # noqa: TID251 - seeded, so that a run can be repeate
 
 import pytest
 
+from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.backends.sqlite.store import SqliteStore
 from drumbeat.ports.store import Store
-from drumbeat.stores.memory import MemoryStore
-from drumbeat.stores.postgres import PostgresStore
-from drumbeat.stores.sqlite import SqliteStore
 from servers import Postgres
+from tests.support.postgres_namespace import namespace_in
 
 from .firing_races import Races
 from .hand_clock import HandClock
-from .postgres_namespace import namespace_in
 from .postgres_wholeness import check_whole as check_postgres
 from .sqlite_wholeness import check_whole as check_sqlite
 

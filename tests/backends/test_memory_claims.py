@@ -8,8 +8,9 @@ from datetime import datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drumbeat.backends.memory.store import MemoryStore
 from drumbeat.model.ids import JobId
-from drumbeat.model.job import (
+from drumbeat.model.jobs.job import (
     Attempt,
     Change,
     Job,
@@ -21,7 +22,6 @@ from drumbeat.model.job import (
     Status,
     Wanted,
 )
-from drumbeat.stores.memory import MemoryStore
 from drumbeat.testing.conformance.builders import ANNE, NOON, after, all_jobs, insert, job_of
 
 from .hand_clock import HandClock

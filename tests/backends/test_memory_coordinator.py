@@ -10,9 +10,9 @@ from threading import Thread
 
 import pytest
 
-from drumbeat.coordinators.memory import MemoryCoordinator
-from drumbeat.coordinators.none import EveryoneLeads, NoElection
-from drumbeat.model.lease import Lease
+from drumbeat.backends.memory.coordinator import MemoryCoordinator
+from drumbeat.backends.no_election import EveryoneLeads, NoElection
+from drumbeat.model.fleet.lease import Lease
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.conformance import CoordinatorConformance, CoordinatorTraits
 from drumbeat.testing.conformance.builders import ANNE, BERT, let_others_run, node

@@ -8,14 +8,14 @@ from itertools import count
 
 import pytest
 
+from drumbeat.backends.memory import queue as memory
+from drumbeat.backends.memory.queue import MemoryQueue
+from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.backends.store_queue import StoredQueue
 from drumbeat.model.ids import JobId
-from drumbeat.model.job import DEFAULT_QUEUE, Ticket
+from drumbeat.model.jobs.job import DEFAULT_QUEUE, Ticket
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.store import Topic
-from drumbeat.queues import memory
-from drumbeat.queues.memory import MemoryQueue
-from drumbeat.queues.stored import StoredQueue
-from drumbeat.stores.memory import MemoryStore
 from drumbeat.testing.conformance import QueueConformance, QueueTraits, TicketQueueConformance
 from drumbeat.testing.conformance.builders import ANNE, BERT, insert, let_others_run, spec
 
@@ -47,7 +47,7 @@ class TestMemoryQueue(TicketQueueConformance):
     async def test_a_line_that_nobody_receives_from_is_bounded(
         self, queue: Queue, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(memory, "LONGEST_LINE", 3)
+        monkeypatch.setattr(memory, "MOST_TICKETS", 3)
         await queue.publish([Ticket(JobId(number), "mail") for number in range(10)])
         received = await queue.receive(["mail"], ANNE, 100)
         assert [ticket.job_id for ticket in received] == [7, 8, 9]

@@ -9,11 +9,11 @@ from threading import Thread, get_ident
 
 import pytest
 
+from drumbeat.backends.memory.store import MemoryStore
 from drumbeat.model.errors import NaiveDatetime
 from drumbeat.model.ids import JobId
-from drumbeat.model.job import JobSpec
+from drumbeat.model.jobs.job import JobSpec
 from drumbeat.ports.store import Store, Topic
-from drumbeat.stores.memory import MemoryStore
 from drumbeat.testing.conformance import StoreConformance, StoreTraits
 from drumbeat.testing.conformance.builders import insert, take, wanted
 

@@ -8,13 +8,13 @@ import sys
 import pytest
 
 from drumbeat import Drumbeat
-from drumbeat.coordinators.postgres import PostgresCoordinator
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.postgres.connection.address import parse_address
+from drumbeat.backends.postgres.connection.database import Database
+from drumbeat.backends.postgres.coordinator import PostgresCoordinator
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError
-from drumbeat.postgres.address import parse_address
-from drumbeat.postgres.database import Database
-from drumbeat.stores.postgres import PostgresStore
 from drumbeat.testing import inside
 
 
@@ -61,7 +61,7 @@ class TestAddressOfAnApp:
         app = Drumbeat(environment={"POSTGRES_DSN": f"{scheme}://anna:hunter2@db/app"})
         assert isinstance(app.store, PostgresStore)
         assert app.store.database.address.shown == "db/app"
-        assert isinstance(inside.plant(app).backends.coordinator, PostgresCoordinator)
+        assert isinstance(inside.setup(app).backends.coordinator, PostgresCoordinator)
 
     @pytest.mark.parametrize("part", ["store", "coordinator"])
     def test_a_missing_client_is_named_in_one_line(self, part: str) -> None:

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.backends.postgres.store import PostgresStore
 from drumbeat.ports.store import Store
-from drumbeat.stores.memory import MemoryStore
-from drumbeat.stores.postgres import PostgresStore
 from servers import Postgres
+from tests.support.postgres_namespace import namespace_in
 
 from .depth import PATIENCE, examples
 from .hand_clock import HandClock
 from .job_driver import Driver, stay
 from .job_steps import steps
-from .postgres_namespace import namespace_in
 from .postgres_wholeness import check_whole, empty
 
 pytestmark = pytest.mark.timeout(PATIENCE)

@@ -8,17 +8,16 @@ from contextlib import suppress
 
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.postgres.connection import connector
+from drumbeat.backends.postgres.connection.address import parse_address
+from drumbeat.backends.postgres.connection.client import ProtocolError, ServerError, connect
+from drumbeat.backends.postgres.connection.connector import Limits
+from drumbeat.backends.postgres.connection.database import Database
+from drumbeat.backends.postgres.connection.failures import translated
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
-from drumbeat.postgres import connecting
-from drumbeat.postgres.address import parse_address
-from drumbeat.postgres.client import ProtocolError, ServerError, connect
-from drumbeat.postgres.connecting import Limits
-from drumbeat.postgres.database import Database
-from drumbeat.postgres.failures import translated
 from servers import Postgres
-
-from .postgres_namespace import ask, kill_connections, until
+from tests.support.postgres_namespace import ask, kill_connections, until
 
 SOON = 60.0
 
@@ -92,7 +91,7 @@ class TestBadDays:
     async def test_a_paused_server_is_not_awaited_for_ever(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(connecting, "SLACK", 0.1)
+        monkeypatch.setattr(connector, "SLACK", 0.1)
         with Postgres.start() as server:
             patient = Database(server.address, SystemClock())
             await patient.open()

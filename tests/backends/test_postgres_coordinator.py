@@ -11,18 +11,18 @@ from typing import TypeVar
 import psycopg
 import pytest
 
-from drumbeat.coordinators.postgres import PostgresCoordinator
-from drumbeat.coordinators.postgres.leases import TIDY_EVERY
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.postgres.coordinator import PostgresCoordinator
+from drumbeat.backends.postgres.coordinator.leases import TIDY_EVERY
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.conformance import CoordinatorConformance, CoordinatorTraits
 from drumbeat.testing.conformance.builders import ANNE, BERT
 from servers import Pgbouncer, Postgres
+from tests.support.postgres_namespace import ask, kill_connections, namespace_in, tell, until
 
 from .hand_clock import HandClock
-from .postgres_namespace import ask, kill_connections, namespace_in, tell, until
 
 T = TypeVar("T")
 

@@ -7,20 +7,19 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.postgres.connection import listener
+from drumbeat.backends.postgres.connection.connector import Connector, Limits
+from drumbeat.backends.postgres.connection.database import Database
+from drumbeat.backends.postgres.connection.hints import ANSWER, LATEST, PACE, Hints
+from drumbeat.backends.postgres.connection.pool import Pool
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
-from drumbeat.model.job import JobSpec, Status
+from drumbeat.model.jobs.job import JobSpec, Status
 from drumbeat.ports.store import Topic
-from drumbeat.postgres import listener
-from drumbeat.postgres.connecting import Connector, Limits
-from drumbeat.postgres.database import Database
-from drumbeat.postgres.hints import ANSWER, LATEST, PACE, Hints
-from drumbeat.postgres.pool import Pool
-from drumbeat.stores.postgres import PostgresStore
 from drumbeat.testing.clock import FakeClock
 from servers import Pgbouncer, Postgres
-
-from .postgres_namespace import kill_connections, until
+from tests.support.postgres_namespace import kill_connections, until
 
 SOON = 40.0
 
@@ -102,7 +101,7 @@ class TestHints:
     ) -> None:
         monkeypatch.setattr(listener, "CHECK", 0.1)
         monkeypatch.setattr(listener, "ANSWER", 0.2)
-        caplog.set_level("DEBUG", logger="drumbeat.postgres")
+        caplog.set_level("DEBUG", logger="drumbeat.backends.postgres.connection")
         with Postgres.start() as server:
             database = Database(server.address, SystemClock())
             woken = asyncio.Event()
@@ -234,7 +233,7 @@ class TestTelling:
     async def test_what_is_untold_at_the_end_is_told(
         self, store: PostgresStore, woken: asyncio.Event, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("drumbeat.postgres.hints.CLOSING", SOON)
+        monkeypatch.setattr("drumbeat.backends.postgres.connection.hints.CLOSING", SOON)
         hints = store.database.hints(Topic.JOBS.value)
         hints.end(hints.begin())
         hints.end(None)
@@ -245,8 +244,8 @@ class TestTelling:
     async def test_a_hint_that_cannot_be_sent_is_no_error(
         self, clock: FakeClock, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("drumbeat.postgres.hints.CLOSING", SOON)
-        caplog.set_level("DEBUG", "drumbeat.postgres")
+        monkeypatch.setattr("drumbeat.backends.postgres.connection.hints.CLOSING", SOON)
+        caplog.set_level("DEBUG", "drumbeat.backends.postgres.connection")
         with Postgres.start() as server:
             database = Database(server.address, SystemClock())
             pool = Pool(Connector(database.address, Limits()), Limits(), SystemClock())
@@ -287,7 +286,7 @@ class TestBehindAPooler:
     async def test_it_is_noticed_and_said_once(
         self, pgbouncer: Pgbouncer, namespace: str, caplog: pytest.LogCaptureFixture
     ) -> None:
-        caplog.set_level("INFO", "drumbeat.postgres")
+        caplog.set_level("INFO", "drumbeat.backends.postgres.connection")
         database = Database(pgbouncer.address, SystemClock(), namespace)
         async with asyncio.TaskGroup() as group:
             for _ in range(10):

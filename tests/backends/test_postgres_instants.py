@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 import psycopg
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.ids import JobId
-from drumbeat.model.job import Change, Inserted, JobSpec, Limit, Rate, Settlement
-from drumbeat.model.plan import Committed, Edit
-from drumbeat.stores.postgres import PostgresStore
+from drumbeat.model.jobs.job import Change, Inserted, JobSpec, Limit, Rate, Settlement
+from drumbeat.model.schedules.plan import Backfilled, Committed, Edit, Skip, SkipReason
 from drumbeat.testing.conformance.builders import (
     ANNE,
     BERT,
+    NOON,
+    after,
     beat,
+    edited,
+    fire,
     lead,
     plan,
     rows,
@@ -31,8 +35,7 @@ from drumbeat.testing.conformance.builders import (
     wanted,
 )
 from servers import Postgres
-
-from .postgres_namespace import ask, until
+from tests.support.postgres_namespace import ask, until
 
 T = TypeVar("T")
 BLOCKED = "SELECT 1 FROM pg_stat_activity WHERE {0} = ANY (pg_blocking_pids(pid))"
@@ -90,11 +93,11 @@ async def test_a_job_starts_after_the_end_of_the_one_whose_limit_it_waited_for(
     first, second = await insert(store, door, door)
     assert len((await store.jobs.take(wanted(), ANNE)).attempts) == 1
     await insert(store, JobSpec("send", limits=(Limit("window", 1),)))  # so the claim looks
-    nothing = ", ".join(["NULL"] * 11)
+    others = ", ".join(["NULL"] * 10)
     _, taken = await barrier.pass_by(
-        "SELECT {0}.lock_limits_1()",
+        "SELECT {0}.lock_limits()",
         store.jobs.take(wanted(), BERT),
-        f"SELECT {{0}}.settle_2('{{{first}}}', {nothing})",
+        f"SELECT {{0}}.settle_attempts(ROW('{{{first}}}', {others}), NULL)",
     )
     attempt = next(each for each in taken.attempts if each.job_id == second)
     (ended,) = await store.jobs.get([first])
@@ -116,7 +119,7 @@ async def test_a_job_starts_after_the_wait_for_the_lock_of_limits_and_rates(
 ) -> None:
     (job_id,) = await insert(store, spec)
     let_go, taken = await barrier.pass_by(
-        "SELECT {0}.lock_limits_1()", store.jobs.take(wanted(), ANNE)
+        "SELECT {0}.lock_limits()", store.jobs.take(wanted(), ANNE)
     )
     (attempt,) = taken.attempts
     assert attempt.job_id == job_id
@@ -177,10 +180,11 @@ async def test_a_job_is_cancelled_after_the_wait_for_it(
 async def test_a_job_is_created_after_the_wait_for_its_key(
     store: PostgresStore, barrier: Barrier
 ) -> None:
-    lock = "SELECT pg_advisory_xact_lock(hashtextextended('{0}:key door', 0))"
-    let_go, (verdict,) = await barrier.pass_by(
-        lock, store.jobs.insert([JobSpec("send", dedupe_key="door")])
-    )
+    spec = JobSpec("send", dedupe_key="door")
+    assert spec.dedupe_guard is not None
+    key = f"key {spec.dedupe_guard.hex()}"
+    lock = f"SELECT pg_advisory_xact_lock(hashtextextended('{{0}}:{key}', 0))"
+    let_go, (verdict,) = await barrier.pass_by(lock, store.jobs.insert([spec]))
     assert isinstance(verdict, Inserted)
     assert verdict.job.created_at >= let_go
 
@@ -195,3 +199,88 @@ async def test_a_heartbeat_counts_from_the_end_of_the_wait_for_the_node(
     (node,) = await store.nodes.list()
     assert node.beat_at >= let_go
     assert node.expires_at >= let_go + timedelta(seconds=60)
+
+
+NEW_LANE = "INSERT INTO {0}.lanes (queue, task) VALUES ('default', 'new')"
+"""Whoever needs the same lane waits for this transaction."""
+
+
+async def test_a_lone_job_of_a_new_task_is_created_after_the_wait_for_its_lane(
+    store: PostgresStore, barrier: Barrier
+) -> None:
+    let_go, (verdict,) = await barrier.pass_by(NEW_LANE, store.jobs.insert([JobSpec("new")]))
+    assert verdict.job.created_at >= let_go
+
+
+async def test_alike_jobs_of_a_new_task_are_created_after_the_wait_for_their_lane(
+    store: PostgresStore, barrier: Barrier
+) -> None:
+    let_go, verdicts = await barrier.pass_by(NEW_LANE, store.jobs.insert([JobSpec("new")] * 2))
+    assert all(verdict.job.created_at >= let_go for verdict in verdicts)
+
+
+async def test_jobs_of_a_new_task_are_created_after_the_wait_for_their_lane(
+    store: PostgresStore, barrier: Barrier
+) -> None:
+    specs = [JobSpec("new"), JobSpec("new", tags=("red",))]
+    let_go, verdicts = await barrier.pass_by(NEW_LANE, store.jobs.insert(specs))
+    assert all(verdict.job.created_at >= let_go for verdict in verdicts)
+
+
+async def test_a_tick_of_a_new_task_is_recorded_after_the_wait_for_its_lane(
+    store: PostgresStore, barrier: Barrier
+) -> None:
+    stored = schedule()
+    stored = replace(stored, schedule=replace(stored.schedule, job=JobSpec("new")))
+    await store.schedules.put([Edit(None, stored)])
+    epoch = await lead(store)
+    planned = plan(stored)
+    fires = tuple(replace(each, job=replace(each.job, task="new")) for each in planned.fires)
+    let_go, _ = await barrier.pass_by(
+        NEW_LANE, store.schedules.commit([replace(planned, fires=fires)], epoch)
+    )
+    (tick,) = await rows(store)
+    assert tick.recorded_at >= let_go
+
+
+async def test_a_tick_is_backfilled_after_the_wait_for_its_schedule(
+    store: PostgresStore, barrier: Barrier
+) -> None:
+    await store.schedules.put([Edit(None, schedule())])
+    past = fire("nightly", after(-60))
+    let_go, (verdict,) = await barrier.pass_by(
+        "SELECT FROM {0}.schedules FOR UPDATE", store.schedules.backfill("nightly", [past])
+    )
+    assert isinstance(verdict, Backfilled)
+    (tick,) = await rows(store)
+    assert tick.recorded_at >= let_go
+    (job,) = await store.jobs.get([verdict.job_id])
+    assert job is not None
+    assert job.created_at >= let_go
+
+
+async def test_a_tick_that_an_edit_skips_is_recorded_after_the_wait_for_its_schedule(
+    store: PostgresStore, barrier: Barrier
+) -> None:
+    before = schedule()
+    await store.schedules.put([Edit(None, before)])
+    skip = Skip(NOON, NOON, 1, SkipReason.OVERRIDDEN)
+    let_go, _ = await barrier.pass_by(
+        "SELECT FROM {0}.schedules FOR UPDATE",
+        store.schedules.put([Edit(before, edited(before), (skip,))]),
+    )
+    (tick,) = await rows(store)
+    assert tick.recorded_at >= let_go
+
+
+async def test_a_job_is_reopened_after_the_wait_for_it(
+    store: PostgresStore, barrier: Barrier
+) -> None:
+    (job_id,) = await insert(store, JobSpec("send"))
+    await store.jobs.cancel([job_id])
+    let_go, _ = await barrier.pass_by(
+        "SELECT FROM {0}.archive FOR UPDATE", store.jobs.reopen([job_id])
+    )
+    (job,) = await store.jobs.get([job_id])
+    assert job is not None
+    assert job.run_at >= let_go

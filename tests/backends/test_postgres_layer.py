@@ -6,22 +6,22 @@ import asyncio
 
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.postgres.connection import connector
+from drumbeat.backends.postgres.connection.client import ServerError
+from drumbeat.backends.postgres.connection.connector import Limits
+from drumbeat.backends.postgres.connection.database import Database
+from drumbeat.backends.postgres.schema.schema import FUNCTIONS
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import ConfigurationError, Unavailable
-from drumbeat.postgres import connecting
-from drumbeat.postgres.client import ServerError
-from drumbeat.postgres.connecting import Limits
-from drumbeat.postgres.database import Database
 from servers import Postgres
-
-from .postgres_namespace import ask, tell, until
+from tests.support.postgres_namespace import ask, tell, until
 
 
 class TestOpening:
     async def test_a_namespace_becomes_a_schema_once(self, database: Database) -> None:
         await database.open()
         await database.open()
-        assert set(await database.migrations.applied()) >= {2}
+        assert set(await database.migrations.applied()) == {1, FUNCTIONS}
         assert (
             await database.fetch_value(f"SELECT count(*) FROM {database.schema}.coordinator") == 1
         )
@@ -97,7 +97,7 @@ class TestOpening:
     async def test_an_older_server_is_refused(
         self, database: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(connecting, "OLDEST", 99)
+        monkeypatch.setattr(connector, "OLDEST", 99)
         with pytest.raises(ConfigurationError, match=r"has version 15; Drumbeat needs 99 or later"):
             await database.open()
 

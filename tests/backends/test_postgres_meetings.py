@@ -13,9 +13,11 @@ from typing import Any, TypeVar
 import psycopg
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import StaleEpoch
-from drumbeat.model.job import (
+from drumbeat.model.fleet.lease import Epoch
+from drumbeat.model.jobs.job import (
     Change,
     JobSpec,
     Limit,
@@ -24,9 +26,7 @@ from drumbeat.model.job import (
     Status,
     Superseded,
 )
-from drumbeat.model.lease import Epoch
-from drumbeat.model.plan import Committed
-from drumbeat.stores.postgres import PostgresStore
+from drumbeat.model.schedules.plan import Committed
 from drumbeat.testing.conformance.builders import (
     ANNE,
     add,
@@ -45,8 +45,7 @@ from drumbeat.testing.conformance.builders import (
     wanted,
 )
 from servers import Postgres
-
-from .postgres_namespace import ask, until
+from tests.support.postgres_namespace import ask, until
 
 HELD_UP = (
     "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%{}%'"
@@ -128,7 +127,7 @@ async def test_a_write_waits_for_a_new_leader_and_is_refused(
 ) -> None:
     await add(store, schedule())
     epoch = await lead(store, 1)
-    meeting.do("SELECT {schema}.claim_fence_2('scheduler', 'here', 2, 'bert', 10, NULL)")
+    meeting.do("SELECT {schema}.claim_fence('scheduler', 'here', 2, 'bert', 10, NULL)")
     writing = await meeting.begin(commit(store, plan(schedule()), epoch))
     assert not writing.done()
     meeting.commit()

@@ -11,16 +11,15 @@ import psycopg
 import pytest
 from click.testing import CliRunner, Result
 
+from drumbeat.backends.postgres.connection.database import Database
+from drumbeat.backends.postgres.schema import schema as schema_module
+from drumbeat.backends.postgres.schema.migration import Migration, known_migrations
+from drumbeat.backends.postgres.schema.schema import FUNCTIONS, Schema, Step
 from drumbeat.cli.main import command
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import ConfigurationError, Unavailable
-from drumbeat.postgres import schema as schema_module
-from drumbeat.postgres.database import Database
-from drumbeat.postgres.migrating import Migration, known_migrations
-from drumbeat.postgres.schema import Schema
 from servers import Pgbouncer, Postgres
-
-from .postgres_namespace import ask, tell
+from tests.support.postgres_namespace import ask, tell
 
 ONE = Migration(1, "one", "-- deploy: before\nCREATE TABLE {schema}.one (id int);\n")
 TWO = Migration(
@@ -34,24 +33,27 @@ THREE = Migration(3, "three", "-- deploy: after\nDROP TABLE {schema}.one;\n")
 BROKEN = Migration(4, "broken", "-- deploy: before\nCREATE TABLE {schema}.four (id int); SELEKT;\n")
 
 
+BOOKKEEPING = {"migrations", "functions"}
+
+
 def knowing(database: Database, *migrations: Migration) -> Schema:
-    return Schema(database, database.names, migrations)
+    return Schema(database, database.names, migrations, ())
 
 
 def tables(postgres: Postgres, namespace: str) -> list[object]:
-    """The tables of the namespace, but for the one that lists the migrations."""
+    """The tables of the namespace, without those that list migrations and functions."""
     question = f"SELECT tablename FROM pg_tables WHERE schemaname = '{namespace}' ORDER BY 1"
-    return [name for (name,) in ask(postgres.address, question) if name != "migrations"]
+    return [name for (name,) in ask(postgres.address, question) if name not in BOOKKEEPING]
 
 
-def versions(steps: Sequence[Migration]) -> list[int]:
+def versions(steps: Sequence[Step]) -> list[int]:
     return [step.version for step in steps]
 
 
 async def test_looking_changes_nothing(
     database: Database, postgres: Postgres, namespace: str
 ) -> None:
-    assert await database.migrations.applied() == frozenset()
+    assert await database.migrations.applied() == set()
     assert ask(postgres.address, f"SELECT 1 FROM pg_namespace WHERE nspname = '{namespace}'") == []
 
 
@@ -80,7 +82,7 @@ async def test_a_broken_one_leaves_nothing_behind(
     with pytest.raises(Exception, match="SELEKT"):
         await knowing(database, ONE, BROKEN).apply()
     assert tables(postgres, namespace) == []
-    assert await knowing(database, ONE).applied() == frozenset()
+    assert await knowing(database, ONE).applied() == set()
     assert versions(await knowing(database, ONE).apply()) == [1]
 
 
@@ -101,7 +103,7 @@ async def test_an_older_node_goes_on_beside_what_was_added(database: Database) -
 
 async def test_an_older_node_is_refused_where_something_was_taken_away(database: Database) -> None:
     await knowing(database, ONE, TWO, THREE).apply_after()
-    with pytest.raises(ConfigurationError, match=r"newer version .* 3 three took away"):
+    with pytest.raises(ConfigurationError, match=r"newer version .* 3 three removed"):
         await knowing(database, ONE, TWO).apply()
 
 
@@ -208,7 +210,7 @@ def test_the_command_line_shows_and_applies_them(postgres: Postgres, namespace: 
     assert not any(step["applied"] for step in json.loads(status.stdout))
     assert tables(postgres, namespace) == []
     applied = json.loads(run(postgres.address, namespace, "migrate").stdout)
-    assert "coordinator" in [step["name"] for step in applied]
+    assert [step["name"] for step in applied] == ["baseline", "functions"]
     assert run(postgres.address, namespace, "status").exit_code == 0
     assert json.loads(run(postgres.address, namespace, "sql").stdout) == []
 
@@ -217,6 +219,7 @@ def test_the_command_line_keeps_some_back(
     postgres: Postgres, namespace: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schema_module, "known_migrations", lambda: (ONE, TWO, THREE))
+    monkeypatch.setattr(schema_module, "known_functions", lambda: ())
     assert len(json.loads(run(postgres.address, namespace, "migrate").stdout)) == 2
     status = run(postgres.address, namespace, "status")
     assert status.exit_code == 0
@@ -235,7 +238,7 @@ async def test_ours_say_when_they_may_run_and_apply(database: Database) -> None:
     for migration in known:
         assert migration.deploy in ("before", "after")
     await database.open()
-    assert set(numbers) - set(await database.migrations.applied()) == {
+    assert {*numbers, FUNCTIONS} - set(await database.migrations.applied()) == {
         migration.version for migration in known if migration.after
     }
 

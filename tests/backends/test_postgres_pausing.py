@@ -8,13 +8,12 @@ from collections.abc import AsyncIterator
 import psycopg
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
-from drumbeat.model.job import JobSpec
-from drumbeat.stores.postgres import PostgresStore
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.model.jobs.job import JobSpec
 from drumbeat.testing.conformance.builders import ANNE, NOON, insert, take, wanted
 from servers import Postgres
-
-from .postgres_namespace import ask, until
+from tests.support.postgres_namespace import ask, until
 
 MAIL = wanted(queues=("mail",))
 BOTH = wanted(queues=("default", "mail"))
@@ -30,6 +29,18 @@ async def store(postgres: Postgres, namespace: str) -> AsyncIterator[PostgresSto
     await store.close()
 
 
+def take_call(namespace: str, marks: str = "NULL") -> str:
+    """The call that claims from both queues."""
+    request = f"ROW('{ANNE}', ARRAY['mail', 'default'], ARRAY['send'], 10, 0)"
+    return f'SELECT * FROM "{namespace}".take_jobs({request}, NULL, {marks}, NULL)'
+
+
+def claimed_ids(namespace: str, marks: str) -> str:
+    """The ids of the jobs that a claim above marks gets."""
+    call = take_call(namespace, marks)
+    return f"SELECT j.id FROM ({call}) AS t, unnest(t.claimed) AS j ORDER BY j.id"
+
+
 async def waits(postgres: Postgres, namespace: str) -> None:
     """Return once somebody waits for the table of pauses."""
     await until(lambda: bool(ask(postgres.address, WAITING.format(namespace))))
@@ -39,7 +50,7 @@ async def test_a_pause_waits_for_the_claims_that_have_not_seen_it(
     postgres: Postgres, namespace: str, store: PostgresStore
 ) -> None:
     with psycopg.connect(postgres.address) as claim:
-        claim.execute(f'SELECT "{namespace}".choose_1(ARRAY[1], 1)'.encode())
+        claim.execute(take_call(namespace).encode())
         pausing = asyncio.create_task(store.queues.pause("mail", at=NOON))
         await waits(postgres, namespace)
         assert not pausing.done()
@@ -52,7 +63,7 @@ async def test_a_claim_waits_for_a_pause_that_is_under_way_and_obeys_it(
     postgres: Postgres, namespace: str, store: PostgresStore
 ) -> None:
     with psycopg.connect(postgres.address) as pause:
-        pause.execute(f"SELECT \"{namespace}\".pause_1('mail', '', now())".encode())
+        pause.execute(f"SELECT \"{namespace}\".pause_queue('mail', '', now())".encode())
         claiming = asyncio.create_task(take(store, MAIL))
         await waits(postgres, namespace)
         assert not claiming.done()
@@ -76,25 +87,20 @@ async def test_a_claim_above_marks_passes_paused_lanes_over(
 ) -> None:
     rows = ask(postgres.address, f'SELECT queue, id FROM "{namespace}".lanes')
     lanes = {str(row[0]): row[1] for row in rows}
-    marks = f"ARRAY[{lanes['mail']}, {lanes['default']}], ARRAY[0, 0]::smallint[]"
-    above = (
-        f'SELECT "{namespace}".choose_above_1({marks}, '
-        "ARRAY['-infinity', '-infinity']::timestamptz[], ARRAY[0, 0], 10)"
+    marks = (
+        f"ROW(ARRAY[{lanes['mail']}, {lanes['default']}], ARRAY[0, 0]::smallint[], "
+        "ARRAY['-infinity', '-infinity']::timestamptz[], ARRAY[0, 0], true)"
     )
-    assert ask(postgres.address, above) == [([1, 2],)]
-    await store.queues.pause("mail", at=NOON)
-    assert ask(postgres.address, above) == [([2],)]
-    await store.queues.pause("default", at=NOON)
-    assert ask(postgres.address, above) == [([],)]
+    above = claimed_ids(namespace, marks)
+    with psycopg.connect(postgres.address) as claim:
 
+        def claimed() -> list[int]:
+            rows = claim.execute(above.encode()).fetchall()
+            claim.rollback()
+            return [row[0] for row in rows]
 
-async def test_nodes_of_an_older_version_obey_too(
-    postgres: Postgres, namespace: str, store: PostgresStore
-) -> None:
-    await store.queues.pause("mail", at=NOON)
-    nothing = ", ".join(["NULL"] * 10)
-    older = (
-        f"SELECT id FROM \"{namespace}\".take_1('{ANNE}', ARRAY['mail', 'default'], "
-        f"ARRAY['send'], 10, 0, {nothing}, NULL, NULL, NULL, NULL, false, NULL)"
-    )
-    assert ask(postgres.address, older) == [(None,), (2,)]
+        assert claimed() == [1, 2]
+        await store.queues.pause("mail", at=NOON)
+        assert claimed() == [2]
+        await store.queues.pause("default", at=NOON)
+        assert claimed() == []

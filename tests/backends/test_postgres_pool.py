@@ -13,16 +13,16 @@ from datetime import timedelta
 
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.postgres.connection import pool
+from drumbeat.backends.postgres.connection.connector import Limits
+from drumbeat.backends.postgres.connection.database import Database
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
-from drumbeat.postgres import pool
-from drumbeat.postgres.connecting import Limits
-from drumbeat.postgres.database import Database
 from drumbeat.testing.conformance.builders import let_others_run
 from servers import Postgres
+from tests.support.postgres_namespace import ask, until
 
 from .hand_clock import HandClock
-from .postgres_namespace import ask, until
 
 SOON = 40.0
 ONE, TWO = (Limits(number, patience=SOON, connecting=SOON) for number in (1, 2))
@@ -216,8 +216,8 @@ class TestPool:
 
 FORKING = """
 import asyncio, os, sys
-from drumbeat.engine.runtime import SystemClock
-from drumbeat.postgres.database import Database
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.backends.postgres.connection.database import Database
 
 async def main() -> None:
     database = Database(sys.argv[1], SystemClock(), sys.argv[2])

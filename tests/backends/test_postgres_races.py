@@ -13,9 +13,11 @@ from random import Random  # noqa: TID251 - seeded, so that a run can be repeate
 import psycopg
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.backends.postgres.store.jobs.new_jobs import JobBatch
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.job import (
+from drumbeat.model.jobs.job import (
     Attempt,
     Change,
     Duplicate,
@@ -30,10 +32,8 @@ from drumbeat.model.job import (
     Superseded,
     Wanted,
 )
-from drumbeat.model.plan import Backfilled, Committed, Edit, Written
+from drumbeat.model.schedules.plan import Backfilled, Committed, Edit, Written
 from drumbeat.ports.store import Topic
-from drumbeat.stores.postgres import PostgresStore
-from drumbeat.stores.postgres.specs import Specs
 from drumbeat.testing.conformance.builders import (
     NOON,
     after,
@@ -47,8 +47,8 @@ from drumbeat.testing.conformance.builders import (
     wanted,
 )
 from servers import Postgres
+from tests.support.postgres_namespace import namespace_in
 
-from .postgres_namespace import namespace_in
 from .postgres_wholeness import check_whole
 
 HANDLES = 4
@@ -360,4 +360,4 @@ async def test_a_cancellation_races_with_a_settlement_and_one_of_them_comes_firs
 
 def test_what_postgres_cannot_keep_is_refused_before_anything_is_asked() -> None:
     with pytest.raises(ValueError, match="queue 'a\\\\x00b'"):
-        Specs([JobSpec("send", queue="a\0b")])
+        JobBatch([JobSpec("send", queue="a\0b")])

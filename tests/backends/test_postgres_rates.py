@@ -1,4 +1,4 @@
-"""Rates on PostgreSQL: its functions decide as the rule in Python does, and older rows are used."""
+"""Rates on PostgreSQL: its functions decide as the rule in Python does."""
 
 from __future__ import annotations
 
@@ -11,15 +11,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from drumbeat.model.instant import EPOCH
-from drumbeat.model.job import JobSpec, Rate
-from drumbeat.rules.rate_limiting import NO_STARTS, Starts, as_of, from_pace, opens_at, with_start
-from drumbeat.stores.postgres import PostgresStore
-from drumbeat.testing.conformance.builders import ANNE, NOON, after, insert, take, wanted
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.model.jobs.job import Rate
+from drumbeat.model.time.instant import EPOCH
+from drumbeat.rules.jobs.rate_window import (
+    NO_STARTS,
+    Starts,
+    as_of,
+    opens_at,
+    with_start,
+)
+from drumbeat.testing.conformance.builders import NOON
 from servers import Postgres
 
 from .hand_clock import HandClock
-from .postgres_namespace import tell
 
 MICROSECOND = timedelta(microseconds=1)
 BEGIN = (NOON - EPOCH) // MICROSECOND
@@ -75,48 +80,21 @@ def test_the_functions_agree_with_the_rule(
         assert found == (None if expected is None else _at(expected),)
 
 
-@pytest.mark.parametrize("ahead", [-1, 0, 1, 25, 26, 99, 100, 250])
-def test_the_functions_agree_on_what_an_older_version_knew(
-    connection: psycopg.Connection[Any], ahead: int
-) -> None:
-    rate = Rate("bell", 4, 100 * MICROSECOND)
-    connection.execute("INSERT INTO paces VALUES ('bell', %s)", (_at(BEGIN + ahead),))
-    row = connection.execute(RECENT, {"now": _at(BEGIN)}).fetchone()
-    expected = as_of(from_pace(BEGIN + ahead, rate, BEGIN), BEGIN)
-    assert _starts(row) == Starts(expected.times, expected.counts, 100)
-
-
-async def test_a_rate_that_an_older_version_has_used_is_not_free(
-    store: PostgresStore, postgres: Postgres, namespace: str
-) -> None:
-    """Three of four have started, as the row of the earlier rule says: one is left."""
-    tell(postgres.address, f"INSERT INTO {namespace}.paces VALUES ('bell', '{after(7.5)}')")
-    await insert(store, *[JobSpec("send", rate=Rate("bell", 4, timedelta(seconds=10)))] * 9)
-    taken = await store.jobs.take(wanted(), ANNE, at=NOON)
-    assert (len(taken.attempts), taken.try_at) == (1, after(7.5))
-    assert len(await take(store, at=after(7.5))) == 3
-    assert await take(store, at=after(9)) == ()
-    assert len(await take(store, at=after(10))) == 1
-
-
 WITH_START = """
-SELECT s.times, s.counts, s.kept_for FROM rate_with_start_1(
+SELECT s.times, s.counts, s.kept_for FROM starts_with_one_more(
     %(times)s::timestamptz[], %(counts)s::integer[], %(kept_for)s::bigint, %(per)s::bigint,
     %(now)s::timestamptz
 ) AS s
 """
 AS_OF = """
-SELECT s.times, s.counts, %(kept_for)s::bigint FROM rate_as_of_1(
+SELECT s.times, s.counts, %(kept_for)s::bigint FROM starts_as_of(
     %(times)s::timestamptz[], %(counts)s::integer[], %(now)s::timestamptz
 ) AS s
 """
 OPENS = """
-SELECT rate_opens_1(
+SELECT starts_open_at(
     %(times)s::timestamptz[], %(counts)s::integer[], %(most)s::bigint, %(per)s::bigint
 )
-"""
-RECENT = """
-SELECT s.times, s.counts, s.kept_for FROM recent_starts_1('bell', 4, 100, %(now)s) AS s
 """
 
 

@@ -8,16 +8,16 @@ from functools import cache
 
 import pytest
 
+from drumbeat.backends.postgres.store import PostgresStore
 from drumbeat.ports.store import Store
-from drumbeat.stores.postgres import PostgresStore
 from drumbeat.testing.conformance import StoreConformance, StoreTraits
-from drumbeat.testing.conformance.claiming import TakeConformance
-from drumbeat.testing.conformance.commits import CommitConformance, StaleEpochConformance
-from drumbeat.testing.conformance.hints import HintConformance
+from drumbeat.testing.conformance.store.claims import TakeConformance
+from drumbeat.testing.conformance.store.commits import CommitConformance, StaleEpochConformance
+from drumbeat.testing.conformance.store.hints import HintConformance
 from servers import Pgbouncer, Postgres
+from tests.support.postgres_namespace import namespace_in
 
 from .hand_clock import HandClock
-from .postgres_namespace import namespace_in
 from .postgres_wholeness import check_whole, empty
 
 

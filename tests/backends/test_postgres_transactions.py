@@ -18,13 +18,13 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
 
 from drumbeat import Drumbeat, InvalidInput, Job, Status
-from drumbeat.engine.handle import Task
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.engine.tasks.handle import Task
 from drumbeat.model.errors import ConfigurationError
-from drumbeat.model.job import JobFilter
+from drumbeat.model.jobs.job import JobFilter
 from drumbeat.model.page import PageRequest
 from drumbeat.ports.store import Topic
-from drumbeat.stores.postgres import PostgresStore
 from servers import Postgres
 
 # These have no types.

@@ -9,21 +9,23 @@ from typing import cast
 import psycopg
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
-from drumbeat.model.job import Attempt, Change, JobSpec, Settlement
-from drumbeat.postgres.client import Record
-from drumbeat.stores.postgres import PostgresStore, watermark
-from drumbeat.stores.postgres.watermark import CHEAP, DEAR, WHOLE, Scan, Watermark
+from drumbeat.backends.postgres.connection.client import Record
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.backends.postgres.store.jobs import watermark
+from drumbeat.backends.postgres.store.jobs.watermark import CHEAP, DEAR, Scan, Watermark
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.model.jobs.job import Attempt, Change, JobSpec, Settlement
 from drumbeat.testing.conformance.builders import ANNE, NOON, after, insert_one, spec, wanted
 from servers import Postgres
+from tests.support.postgres_namespace import namespace_in
 
 from .hand_clock import HandClock
-from .postgres_namespace import namespace_in
 from .postgres_wholeness import check_whole
 
 
 def row(job_id: int, lane: int = 1, rank: int = 0) -> Record:
-    return cast(Record, (job_id, 1, 1, lane, rank, NOON.timestamp()))
+    columns = {"id": job_id, "lane": lane, "rank": rank, "run_at": NOON.timestamp()}
+    return cast(Record, columns)
 
 
 def whole(effort: int, seconds: float = 0.02) -> Scan:
@@ -33,18 +35,18 @@ def whole(effort: int, seconds: float = 0.02) -> Scan:
 async def test_a_cheap_scan_is_followed_by_a_whole_one() -> None:
     mark = Watermark(HandClock())
     mark.learn(whole(CHEAP), [row(1)])
-    assert mark.arrays() == (*WHOLE, False)
+    assert mark.marks() is None
 
 
 async def test_a_costly_scan_is_followed_by_scans_above_it_for_ten_times_as_long() -> None:
     clock = HandClock()
     mark = Watermark(clock)
     mark.learn(whole(CHEAP + 100), [row(1), row(2, lane=7, rank=-3), row(3)])
-    assert mark.arrays() == ([1, 7], [0, -3], [NOON, NOON], [3, 2], False)
+    assert mark.marks() == ([1, 7], [0, -3], [NOON, NOON], [3, 2], False)
     await clock.advance(timedelta(seconds=0.19))
-    assert mark.arrays() != (*WHOLE, False)
+    assert mark.marks() is not None
     await clock.advance(timedelta(seconds=0.02))
-    assert mark.arrays() == (*WHOLE, False)
+    assert mark.marks() is None
 
 
 @pytest.mark.parametrize(("seconds", "pause"), [(0.2, 1.0), (2.0, 6.0)])
@@ -55,16 +57,20 @@ async def test_a_whole_scan_comes_each_second_unless_that_takes_too_much(
     mark = Watermark(clock)
     mark.learn(whole(DEAR, seconds), [row(1)])
     await clock.advance(timedelta(seconds=pause - 0.1))
-    assert mark.arrays()[0] == [1]
+    marks = mark.marks()
+    assert marks is not None
+    assert marks.lanes == [1]
     await clock.advance(timedelta(seconds=0.2))
-    assert mark.arrays() == (*WHOLE, False)
+    assert mark.marks() is None
 
 
 async def test_who_is_content_with_too_little_asks_again_when_a_whole_scan_is_due() -> None:
     clock = HandClock()
     mark = Watermark(clock)
     mark.learn(whole(DEAR, 0.05), [row(1)])
-    assert mark.arrays()[-1] is True
+    marks = mark.marks()
+    assert marks is not None
+    assert marks.suffices
     await clock.advance(timedelta(seconds=0.4))
     mark.learn(Scan(False, 5, 0.001, short=True), [])
     assert mark.until_whole == pytest.approx(0.1)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from drumbeat.backends.redis.connection.address import parse
 from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError
-from drumbeat.redis.address import parse
 
 
 @pytest.mark.parametrize(

@@ -12,23 +12,22 @@ from typing import TypeVar
 
 import pytest
 
-from drumbeat.coordinators.redis import RedisCoordinator
+from drumbeat.backends.redis.connection.client import ANSWER_WITHIN
+from drumbeat.backends.redis.coordinator import RedisCoordinator
 from drumbeat.model.errors import ConfigurationError, Unavailable
-from drumbeat.model.lease import Lease
+from drumbeat.model.fleet.lease import Lease
 from drumbeat.ports.coordinator import Coordinator
-from drumbeat.redis.client import ANSWER_WITHIN
 from drumbeat.testing.conformance.builders import ANNE, BERT, let_others_run
 from servers import FaultProxy, Redis, Sentinel
 
 from .redis_cases import (
     CLOCK,
     PASSWORD,
-    TRIES,
     connected,
+    hold_renew_and_release,
     new_namespace,
     pass_time,
     refusal_of,
-    renewed,
     won,
 )
 
@@ -109,7 +108,7 @@ async def test_a_wrong_password_is_an_error_of_the_settings(server: Redis) -> No
     for user in ("", f":{PASSWORD}@", f"anna:{PASSWORD}@"):
         refusal = await refusal_of(f"redis://{user}127.0.0.1:{server.port}")
         assert isinstance(refusal, ConfigurationError)
-        assert "refuses the user name or the password of the address" in str(refusal)
+        assert "rejects the user name or the password of the address" in str(refusal)
     async with connected(f"redis://:right@127.0.0.1:{server.port}", "ok") as coordinator:
         assert await coordinator.configuration.get("key") is None
 
@@ -119,11 +118,11 @@ async def test_a_user_with_access_to_our_keys_alone_is_enough(server: Redis) -> 
     server.ask("ACL", "SETUSER", "anna", *rules.split(), "+info", "+time")
     address = f"redis://anna:secret@127.0.0.1:{server.port}"
     async with connected(address, "ours") as coordinator:
-        await renewed(coordinator)
+        await hold_renew_and_release(coordinator)
         await coordinator.configuration.put("key", b"1")
         assert await anext(coordinator.configuration.watch("key")) is not None
     async with connected(address, "theirs") as coordinator:
-        with pytest.raises(Unavailable, match="its access rules do not allow our user"):
+        with pytest.raises(Unavailable, match="its access rules deny the user"):
             await coordinator.leases.acquire("scheduler", ANNE, TTL)
 
 
@@ -169,9 +168,9 @@ async def test_a_full_server_says_so_and_recovers(server: Redis) -> None:
 
 async def test_a_server_that_forgot_the_scripts_is_taught_again(server: Redis) -> None:
     async with connected(server.address, new_namespace()) as coordinator:
-        await renewed(coordinator)
+        await hold_renew_and_release(coordinator)
         server.ask("SCRIPT", "FLUSH")
-        await renewed(coordinator)
+        await hold_renew_and_release(coordinator)
 
 
 async def test_a_term_outlives_a_server_that_is_killed_and_started_again(redis: Redis) -> None:
@@ -221,7 +220,9 @@ async def test_a_server_that_started_at_the_end_of_a_second_pauses_no_shorter(re
 async def test_those_who_wait_are_woken_at_the_end_of_the_pause(
     server: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("drumbeat.coordinators.redis.coordinator.LOOK_AGAIN", timedelta(hours=1))
+    monkeypatch.setattr(
+        "drumbeat.backends.redis.coordinator.coordinator.LOOK_AGAIN", timedelta(hours=1)
+    )
     async with held(server) as (coordinator, lease):
         server.kill()
         server.restart_empty()
@@ -249,7 +250,7 @@ async def test_a_server_that_stands_still_is_unavailable_and_its_terms_run_out(
 async def test_what_was_not_answered_is_not_sent_again(
     server: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("drumbeat.redis.client.ANSWER_WITHIN", SOON)
+    monkeypatch.setattr("drumbeat.backends.redis.connection.client.ANSWER_WITHIN", SOON)
     with FaultProxy.start(server.port) as proxy:
         address = f"redis://127.0.0.1:{proxy.port}"
         async with connected(address, new_namespace()) as coordinator:
@@ -298,7 +299,9 @@ async def test_a_call_can_be_cancelled_at_any_point(server: Redis) -> None:
 async def test_those_who_wait_hear_again_after_the_server_was_restarted(
     server: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("drumbeat.coordinators.redis.coordinator.LOOK_AGAIN", timedelta(hours=1))
+    monkeypatch.setattr(
+        "drumbeat.backends.redis.coordinator.coordinator.LOOK_AGAIN", timedelta(hours=1)
+    )
     async with connected(server.address, "watched") as coordinator:
         watch = coordinator.configuration.watch("key")
         assert await anext(watch) is None
@@ -314,19 +317,12 @@ async def test_those_who_wait_hear_again_after_the_server_was_restarted(
 async def test_a_channel_that_falls_silent_is_replaced(
     server: Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    silence = timedelta(seconds=0.5)
-    monkeypatch.setattr("drumbeat.redis.listener.SILENCE", silence.total_seconds())
+    monkeypatch.setattr("drumbeat.backends.redis.connection.listener.SILENCE", 0.5)
     with FaultProxy.start(server.port) as proxy:
         async with connected(f"redis://127.0.0.1:{proxy.port}", "silent") as coordinator:
             watch = coordinator.configuration.watch("key")
             assert await anext(watch) is None
-            for _ in range(TRIES):  # while it is answered in time, it stays
-                first = await channel_of(server, other_than="")
-                await pass_time(3 * silence)
-                if await channel_of(server, other_than="") == first:
-                    break
-            else:
-                raise AssertionError("a channel that is answered was replaced")
+            first = await channel_of(server, other_than="")
             proxy.stall("to_client")
             async with asyncio.timeout(SOON):
                 while f"id={first} " in server.ask("CLIENT", "LIST", "TYPE", "pubsub"):
@@ -374,10 +370,14 @@ async def test_a_promoted_replica_that_missed_a_term_does_not_give_it_to_another
 
 
 async def test_a_term_outlives_a_failover(sentinel: Sentinel) -> None:
+    """One of three tries must be in time; a term that is lost early fails at once.
+
+    Sentinels of a busy machine may agree on a primary only after the term is over.
+    """
     for _ in range(3):
         if await outlives_a_failover(2 * LONG):
             return
-    raise AssertionError("the Sentinels of this machine are too slow for a term")
+    raise AssertionError("in none of three tries the Sentinels agreed before the term was over")
 
 
 async def outlives_a_failover(ttl: timedelta) -> bool:

@@ -12,8 +12,8 @@ from datetime import timedelta
 
 import pytest
 
-from drumbeat.coordinators.redis import RedisCoordinator
-from drumbeat.model.lease import Entry
+from drumbeat.backends.redis.coordinator import RedisCoordinator
+from drumbeat.model.fleet.lease import Entry
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.conformance import CoordinatorConformance, CoordinatorTraits
 from drumbeat.testing.conformance.builders import ANNE, BERT, node

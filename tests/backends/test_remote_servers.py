@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from drumbeat import Drumbeat
+from drumbeat.backends.consul.coordinator.coordinator import ADDRESS_FORMAT as CONSUL
+from drumbeat.backends.etcd.coordinator.coordinator import ADDRESS_FORMAT as ETCD
+from drumbeat.backends.http.address import AddressFormat, RemoteAddress
 from drumbeat.config import Config, masked
-from drumbeat.coordinators.consul.coordinator import KIND as CONSUL
-from drumbeat.coordinators.etcd.coordinator import KIND as ETCD
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError
-from drumbeat.model.lease import Lease
-from drumbeat.remote.address import Kind, RemoteAddress
+from drumbeat.model.fleet.lease import Lease
 from servers import Consul, Etcd
 
 PATIENCE = 60.0
@@ -36,7 +36,7 @@ class TestAddresses:
         ],
     )
     def test_an_address_names_endpoints_and_a_prefix(
-        self, address: str, kind: Kind, endpoints: list[str], prefix: str
+        self, address: str, kind: AddressFormat, endpoints: list[str], prefix: str
     ) -> None:
         remote = RemoteAddress.parse(address, kind)
         assert (list(remote.endpoints), remote.prefix) == (endpoints, prefix)
@@ -56,7 +56,7 @@ class TestAddresses:
             ("etcd://u:hunter2@a:99999", "etcd cannot be reached at 'a:99999'"),
             ("etcd://u:hunter2@a?timeout=3", "has no option 'timeout'; there are ca, cert, key"),
             ("etcd://a?ca=x.pem", "needs TLS; begin it with 'etcds://'"),
-            ("etcds://a?ca=gone.pem", "ca= in the address of etcd is no file: gone.pem"),
+            ("etcds://a?ca=gone.pem", "ca= in the address of etcd is not a file: gone.pem"),
             ("etcds://a?key=PAGE", "key= in the address of etcd needs cert= beside it"),
             ("etcds://a?ca=PAGE", "the files of ca in the address of etcd cannot be used"),
         ],
@@ -180,8 +180,8 @@ def is_of(name: str, lease: Lease) -> bool:
 
 LEFT_OPEN = """
 import asyncio, sys
-from drumbeat.coordinators.{module} import {kind}
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.backends.{module}.coordinator import {kind}
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 
 coordinator = {kind}(sys.argv[1], SystemRuntime())
 for number in range(3):

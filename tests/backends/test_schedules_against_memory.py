@@ -12,15 +12,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.backends.sqlite.store import SqliteStore
 from drumbeat.ports.store import Store
-from drumbeat.stores.memory import MemoryStore
-from drumbeat.stores.postgres import PostgresStore
-from drumbeat.stores.sqlite import SqliteStore
 from servers import Postgres
+from tests.support.postgres_namespace import namespace_in
 
 from .depth import PATIENCE, examples
 from .hand_clock import HandClock
-from .postgres_namespace import namespace_in
 from .postgres_wholeness import check_whole as check_postgres
 from .postgres_wholeness import empty
 from .schedule_steps import Claim, Driver, steps

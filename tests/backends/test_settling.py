@@ -10,11 +10,11 @@ from uuid import uuid4
 
 import pytest
 
-from drumbeat.coordinators.consul import ConsulCoordinator
-from drumbeat.coordinators.etcd import EtcdCoordinator
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.backends.consul.coordinator import ConsulCoordinator
+from drumbeat.backends.etcd.coordinator import EtcdCoordinator
+from drumbeat.backends.http.domain import Settling
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.ports.coordinator import Coordinator
-from drumbeat.remote.settling import Settling
 from drumbeat.testing.clock import FakeClock
 from drumbeat.testing.conformance.builders import ANNE, BERT
 from servers import Consul, Etcd, web

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.backends.sqlite.store import SqliteStore
 from drumbeat.ports.store import Store
-from drumbeat.stores.memory import MemoryStore
-from drumbeat.stores.sqlite import SqliteStore
 
 from .depth import PATIENCE, examples
 from .hand_clock import HandClock

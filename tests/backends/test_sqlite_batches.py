@@ -12,7 +12,10 @@ from threading import Event
 
 import pytest
 
-from drumbeat.model.job import (
+from drumbeat.backends.sqlite.connection.calls import DeferredResult
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.backends.sqlite.store.session import StoreSession
+from drumbeat.model.jobs.job import (
     Attempt,
     Change,
     Duplicate,
@@ -24,9 +27,6 @@ from drumbeat.model.job import (
     Status,
     Superseded,
 )
-from drumbeat.sqlite.calls import Draft
-from drumbeat.stores.sqlite import SqliteStore
-from drumbeat.stores.sqlite.session import StoreSession
 from drumbeat.testing.conformance.builders import ANNE, NOON, insert, settle, spec, take, wanted
 
 from .hand_clock import HandClock
@@ -150,9 +150,9 @@ async def test_an_answer_is_not_even_worded_if_the_commit_fails(store: SqliteSto
         worded.set()
         return "done"
 
-    def step(session: StoreSession) -> Draft[str]:
+    def step(session: StoreSession) -> DeferredResult[str]:
         session.execute("ROLLBACK")  # there is nothing left to commit
-        return Draft(word)
+        return DeferredResult(word)
 
     writing: Awaitable[str] = store.database.write(step)
     with pytest.raises(sqlite3.OperationalError, match="cannot commit"):

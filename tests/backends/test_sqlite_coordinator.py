@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from drumbeat.coordinators.sqlite import SqliteCoordinator
-from drumbeat.coordinators.sqlite.coordinator import PATIENCE
-from drumbeat.coordinators.sqlite.leases import TIDY_EVERY
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.sqlite.connection.hints.peer_folder import PeerFolder
+from drumbeat.backends.sqlite.coordinator import SqliteCoordinator
+from drumbeat.backends.sqlite.coordinator.coordinator import PATIENCE
+from drumbeat.backends.sqlite.coordinator.leases import TIDY_EVERY
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
 from drumbeat.ports.coordinator import Coordinator
-from drumbeat.sqlite.peers import PeerFolder
 from drumbeat.testing.conformance import CoordinatorConformance, CoordinatorTraits
 from drumbeat.testing.conformance.builders import ANNE, BERT, node
 
@@ -98,14 +98,14 @@ class TestSqliteCoordinator(CoordinatorConformance):
         assert connection.execute("SELECT count(*) FROM leases").fetchone()[0] < 10
         connection.close()
 
-    async def test_a_waiter_without_a_socket_looks_once_a_second(
+    async def test_a_waiter_without_a_socket_polls_once_a_second(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
     ) -> None:
         def no_sockets(_folder: PeerFolder) -> None:
             raise PermissionError("no sockets here")
 
         monkeypatch.setattr(PeerFolder, "make", no_sockets)
-        monkeypatch.setattr("drumbeat.sqlite.receiver.POLL", 0.01)
+        monkeypatch.setattr("drumbeat.backends.sqlite.connection.hints.receiver.POLL", 0.01)
         clock = HandClock()
         one = SqliteCoordinator(tmp_path / "drumbeat.db", clock)
         two = SqliteCoordinator(tmp_path / "drumbeat.db", clock)
@@ -114,7 +114,7 @@ class TestSqliteCoordinator(CoordinatorConformance):
             assert await anext(watch) is None
             entry = await two.configuration.put("key", b"1")
             assert await anext(watch) == entry
-        assert "looking once a second" in caplog.text
+        assert "polling once a second" in caplog.text
         await one.close()
         await two.close()
 

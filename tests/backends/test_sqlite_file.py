@@ -12,22 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from drumbeat.coordinators.sqlite import SqliteCoordinator
-from drumbeat.model.errors import ConfigurationError
-from drumbeat.model.job import JobFilter, JobSpec
-from drumbeat.model.page import PageRequest
-from drumbeat.sqlite import location
-from drumbeat.sqlite.connecting import connect_writer
-from drumbeat.sqlite.identity import APPLICATION_ID, is_new
-from drumbeat.sqlite.location import check_place, file_system
-from drumbeat.sqlite.migrating import (
+from drumbeat.backends.sqlite.connection.connections import connect_writer
+from drumbeat.backends.sqlite.connection.file import location
+from drumbeat.backends.sqlite.connection.file.application_id import APPLICATION_ID, is_new
+from drumbeat.backends.sqlite.connection.file.location import check_place, file_system
+from drumbeat.backends.sqlite.coordinator import SqliteCoordinator
+from drumbeat.backends.sqlite.schema import migration
+from drumbeat.backends.sqlite.schema.migration import (
+    FileOwner,
     Migration,
-    Naming,
     applied_migrations,
     known_migrations,
     migrate,
 )
-from drumbeat.stores.sqlite import SqliteStore
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.model.errors import ConfigurationError
+from drumbeat.model.jobs.job import JobFilter, JobSpec
+from drumbeat.model.page import PageRequest
 
 from .hand_clock import HandClock
 
@@ -79,21 +80,48 @@ async def test_an_empty_file_is_taken_for_a_new_one(path: Path) -> None:
     await opened(path)
 
 
-async def test_a_file_of_an_older_schema_is_migrated(path: Path) -> None:
-    connection = connect_writer(path, 1.0)
-    migrate(connection, Naming(path, "drumbeat"), 0, known_migrations()[:1])
-    assert list(applied_migrations(connection)) == [1]
-    connection.close()
+LATER = Migration(2, "colours", "ALTER TABLE jobs ADD COLUMN colour TEXT;")
+"""What a next version of Drumbeat might add to the baseline."""
+
+
+async def test_a_file_of_the_baseline_is_migrated_and_keeps_its_jobs(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await opened(path)
+    monkeypatch.setattr(migration, "known_migrations", lambda: (*known_migrations(), LATER))
+    await opened(path)
+    with closing(sqlite3.connect(path)) as connection:
+        assert [each.name for each in applied_migrations(connection).values()] == [
+            "baseline",
+            "colours",
+        ]
+        rows = connection.execute("SELECT id, colour FROM jobs ORDER BY id").fetchall()
+    assert rows == [(1, None), (2, None)]
+
+
+async def test_either_the_store_or_the_coordinator_makes_all_tables(path: Path) -> None:
     coordinator = SqliteCoordinator(path, HandClock())
     await coordinator.open()
     assert (await coordinator.configuration.put("key", b"1")).revision == 1
     await coordinator.close()
+    await opened(path)
+
+
+async def test_a_file_of_an_unreleased_schema_is_refused_and_left_as_it_is(path: Path) -> None:
+    connection = connect_writer(path, 1.0)
+    unreleased = Migration(1, "store", known_migrations()[0].script)
+    migrate(connection, FileOwner(path, "drumbeat"), 0, (unreleased,))
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    before = digest(path)
+    assert "made by an unreleased version of Drumbeat" in await refusal(path)
+    assert digest(path) == before
 
 
 async def test_a_file_of_a_newer_schema_is_refused_and_left_as_it_is(path: Path) -> None:
     connection = connect_writer(path, 1.0)
     newer = (*known_migrations(), Migration(9_999, "later", "CREATE TABLE later (x INTEGER);"))
-    migrate(connection, Naming(path, "drumbeat"), 0, newer)
+    migrate(connection, FileOwner(path, "drumbeat"), 0, newer)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
     before = digest(path)
@@ -113,7 +141,7 @@ def test_a_migration_that_fails_leaves_nothing(path: Path) -> None:
     connection = connect_writer(path, 1.0)
     broken = Migration(9_999, "broken", "CREATE TABLE half (x INTEGER);\nCREATE nonsense;")
     with pytest.raises(sqlite3.OperationalError):
-        migrate(connection, Naming(path, "drumbeat"), 0, (*known_migrations(), broken))
+        migrate(connection, FileOwner(path, "drumbeat"), 0, (*known_migrations(), broken))
     assert applied_migrations(connection) == {}
     assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,)
     connection.close()

@@ -11,16 +11,13 @@ from typing import Any
 
 import pytest
 
-from drumbeat.model.job import JobSpec, Limit, Rate
-from drumbeat.stores.sqlite import SqliteStore
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.model.jobs.job import JobSpec, Limit
 from drumbeat.testing.conformance.builders import (
     ANNE,
-    NOON,
-    after,
     beat,
     insert,
     let_others_run,
-    take,
     wanted,
 )
 
@@ -62,21 +59,4 @@ async def test_what_waited_for_another_process_is_written_down_as_of_the_end_of_
     other.execute("ROLLBACK")
     other.close()
     assert await task == START + MINUTE
-    await store.close()
-
-
-async def test_a_rate_that_an_older_version_has_used_is_not_free(tmp_path: Path) -> None:
-    """Three of four have started, as the row of the earlier rule says: one is left."""
-    store = SqliteStore(tmp_path / "drumbeat.db", HandClock())
-    await store.open()
-    with sqlite3.connect(tmp_path / "drumbeat.db") as other:
-        microseconds = int(after(7.5).timestamp()) * 1_000_000 + 500_000
-        other.execute("INSERT INTO paces VALUES ('bell', ?)", (microseconds,))
-    other.close()
-    await insert(store, *[JobSpec("send", rate=Rate("bell", 4, timedelta(seconds=10)))] * 9)
-    taken = await store.jobs.take(wanted(), ANNE, at=NOON)
-    assert (len(taken.attempts), taken.try_at) == (1, after(7.5))
-    assert len(await take(store, at=after(7.5))) == 3
-    assert await take(store, at=after(9)) == ()
-    assert len(await take(store, at=after(10))) == 1
     await store.close()

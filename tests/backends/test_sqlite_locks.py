@@ -4,15 +4,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from drumbeat.coordinators.sqlite import SqliteCoordinator
-from drumbeat.engine.runtime import SystemClock
-from drumbeat.model.job import JobSpec
-from drumbeat.stores.sqlite import SqliteStore
+from drumbeat.backends.sqlite.coordinator import SqliteCoordinator
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.model.jobs.job import JobSpec
 
 VISITOR = """
 import asyncio, sys
-from drumbeat.engine.runtime import SystemClock
-from drumbeat.stores.sqlite import SqliteStore
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.backends.sqlite.store import SqliteStore
 
 async def main():
     store = SqliteStore(sys.argv[1], SystemClock())

@@ -15,13 +15,13 @@ import pytest
 
 from chaos import disk
 from chaos.disk import SmallDisk
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.sqlite.connection.log.checkpointer import FORCED, STEP
+from drumbeat.backends.sqlite.connection.log.log_file import LIMIT, SHORT, LogFile
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Change, JobSpec, Settlement, Wanted
-from drumbeat.sqlite.checkpointer import FORCED, STEP
-from drumbeat.sqlite.log_file import LIMIT, SHORT, LogFile
-from drumbeat.stores.sqlite import SqliteStore
+from drumbeat.model.jobs.job import Change, JobSpec, Settlement, Wanted
 
 from .sqlite_child import LARGE
 from .sqlite_wholeness import check_whole
@@ -129,7 +129,7 @@ async def test_a_log_that_a_reader_held_back_is_reported_and_shrinks_when_it_has
     reader = sqlite3.connect(path, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM jobs").fetchone()
-    with caplog.at_level(logging.WARNING, "drumbeat.sqlite"):
+    with caplog.at_level(logging.WARNING, "drumbeat.backends.sqlite.connection"):
         async with asyncio.timeout(60):
             while not caplog.records:  # if the thread was held up, a little later
                 await submit(store, 1)

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from drumbeat.coordinators.sqlite import configuration, leases, registry
-from drumbeat.sqlite.connecting import connect_writer
-from drumbeat.sqlite.migrating import Naming, migrate
-from drumbeat.sqlite.statements import Statement, Statements
-from drumbeat.stores.sqlite import sql
-from drumbeat.stores.sqlite.claims import ARMS
-from drumbeat.stores.sqlite.jobs import HELD_BY, JOBS_BY_ID, LOST
+from drumbeat.backends.sqlite.connection.connections import connect_writer
+from drumbeat.backends.sqlite.connection.statements import Statement, Statements
+from drumbeat.backends.sqlite.coordinator import configuration, leases, registry
+from drumbeat.backends.sqlite.schema.migration import FileOwner, migrate
+from drumbeat.backends.sqlite.store import sql
+from drumbeat.backends.sqlite.store.jobs.claim import ARMS
+from drumbeat.backends.sqlite.store.jobs.job_store import HELD_BY, JOBS_BY_ID, LOST
 
 SMALL = {
     *("nodes", "counters", "coordinator_counters", "registry", "leases", "lanes"),
@@ -23,15 +23,16 @@ SMALL = {
 }
 """Tables that have few rows, whatever happens."""
 LOOKS_THROUGH = {
+    "held_by": {"running"},  # as many rows as workers have slots
+    "lost": {"running"},
     "stale": {"queued"},  # asked once in a while, and only where another queue carries the tickets
     "soonest": {"pending"},  # reads the first row
     "counters": {"fronts", "openings"},  # asks whether there is a first row
-    "forget_nodes": {"nodes"},
-    "forget_paces": {"paces"},
-    "forget_starts": {"rate_starts"},
-    "oldest": {"queued", "busy", "ranks"},  # reads the first row, then one for each line and rank
+    "delete_nodes": {"nodes"},
+    "delete_starts": {"rate_starts"},
+    "oldest": {"queued", "busy", "ranks"},  # reads the first row, then one for each group and rank
     "newest": {"jobs"},  # reads the last row
-    "unnamed_lines": {"lines"},  # reads an index that has only what it looks for
+    "unused_groups": {"limit_groups"},  # reads an index that has only what it looks for
 }
 
 
@@ -39,7 +40,7 @@ LOOKS_THROUGH = {
 def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
     path = tmp_path_factory.mktemp("plans") / "drumbeat.db"
     connection = connect_writer(path, 1.0)
-    migrate(connection, Naming(path, "drumbeat"), 0)
+    migrate(connection, FileOwner(path, "drumbeat"), 0)
     yield connection
     connection.close()
 
@@ -96,7 +97,7 @@ def test_a_claim_over_several_lanes_merges_them_and_sorts_nothing(
 
 
 @pytest.mark.parametrize(
-    "name", ["first_of_line", "next_of_line", "open_fronts", "due", "recorded", "revisions"]
+    "name", ["first_of_group", "next_of_group", "open_fronts", "due", "recorded", "revisions"]
 )
 def test_what_comes_in_order_is_not_sorted(connection: sqlite3.Connection, name: str) -> None:
     statements = {each.name: each for each in WHOLE}
@@ -104,9 +105,9 @@ def test_what_comes_in_order_is_not_sorted(connection: sqlite3.Connection, name:
     assert not any("TEMP B-TREE" in line for line in plan), plan
 
 
-def test_lines_without_jobs_are_found_by_their_index(connection: sqlite3.Connection) -> None:
-    (plan,) = plan_of(connection, sql.RETENTION.unnamed_lines)
-    assert "USING INDEX lines_unnamed" in plan
+def test_limit_groups_without_jobs_are_found_by_their_index(connection: sqlite3.Connection) -> None:
+    (plan,) = plan_of(connection, sql.RETENTION.unused_groups)
+    assert "USING INDEX limit_groups_unused" in plan
 
 
 def test_every_statement_says_what_it_is_for() -> None:

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from drumbeat.coordinators.sqlite import SqliteCoordinator
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.sqlite.connection.hints.peer_folder import PeerFolder
+from drumbeat.backends.sqlite.coordinator import SqliteCoordinator
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.job import JobSpec, Status
-from drumbeat.model.lease import Lease
-from drumbeat.sqlite.peers import PeerFolder
-from drumbeat.stores.sqlite import SqliteStore
+from drumbeat.model.jobs.job import JobSpec, Status
 
 from .sqlite_child import TTL
 from .sqlite_wholeness import check_whole

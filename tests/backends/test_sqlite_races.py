@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
-from drumbeat.model.job import JobSpec, Status
-from drumbeat.stores.sqlite import SqliteStore
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.model.jobs.job import JobSpec, Status
 from drumbeat.testing.conformance.builders import add, all_jobs, lead, rows, schedule
 
 from .sqlite_wholeness import check_whole

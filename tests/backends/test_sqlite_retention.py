@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from drumbeat.model.job import JobSpec, Limit
-from drumbeat.stores.sqlite import SqliteStore
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.model.jobs.job import JobSpec, Limit
 from drumbeat.testing.conformance.builders import NOON, after, insert, insert_one, take
 
 from .hand_clock import HandClock
@@ -47,19 +47,19 @@ async def test_nothing_is_left_of_a_limited_job_that_was_cancelled_while_it_wait
     """Also if nobody ever claims jobs of its task."""
     job = await insert_one(store, DOOR)
     await store.jobs.cancel([job.id], at=NOON)
-    assert rows_of(path, "lines", "lanes", "fronts") == [2, 1, 1]
+    assert rows_of(path, "limit_groups", "lanes", "fronts") == [2, 1, 1]
     assert await store.retention.prune_jobs(ALL, 10, after(1)) == 1
-    assert rows_of(path, "lines", "lanes", "fronts") == [0, 0, 0]
+    assert rows_of(path, "limit_groups", "lanes", "fronts") == [0, 0, 0]
 
 
 async def test_a_line_that_an_earlier_version_left_is_forgotten_too(
     store: SqliteStore, path: Path
 ) -> None:
     await insert_one(store, JobSpec("send"))
-    await store.database.write(lambda session: session.line_of(DOOR))
-    assert rows_of(path, "lines", "lanes") == [2, 1]
+    await store.database.write(lambda session: session.group_of(DOOR))
+    assert rows_of(path, "limit_groups", "lanes") == [2, 1]
     assert await store.retention.prune_jobs(ALL, 10, after(1)) == 0
-    assert rows_of(path, "lines", "lanes") == [1, 1]
+    assert rows_of(path, "limit_groups", "lanes") == [1, 1]
 
 
 async def test_pruning_takes_no_line_that_a_job_of_the_same_transaction_names(

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from drumbeat.coordinators.sqlite import SqliteCoordinator
-from drumbeat.model.job import JobSpec
+from drumbeat.backends.sqlite.coordinator import SqliteCoordinator
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.model.jobs.job import JobSpec
 from drumbeat.ports.store import Topic
-from drumbeat.stores.sqlite import SqliteStore
 
 from .hand_clock import HandClock
 

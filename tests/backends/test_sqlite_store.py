@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from drumbeat.backends.sqlite.store import SqliteStore
 from drumbeat.ports.store import Store
-from drumbeat.stores.sqlite import SqliteStore
 from drumbeat.testing.conformance import StoreConformance, StoreTraits
 
 from .hand_clock import HandClock

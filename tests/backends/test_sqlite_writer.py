@@ -11,15 +11,16 @@ from threading import Event
 
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.backends.sqlite.store import SqliteStore
+from drumbeat.backends.sqlite.store import store as store_module
+from drumbeat.backends.sqlite.store.session import StoreSession
+from drumbeat.backends.sqlite.store.store import PATIENCE
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import NaiveDatetime, StaleEpoch, Unavailable
-from drumbeat.model.job import JobSpec
-from drumbeat.model.lease import Epoch
+from drumbeat.model.fleet.lease import Epoch
+from drumbeat.model.ids import JobId
+from drumbeat.model.jobs.job import JobSpec
 from drumbeat.ports.store import Topic
-from drumbeat.stores.sqlite import SqliteStore
-from drumbeat.stores.sqlite import store as store_module
-from drumbeat.stores.sqlite.session import StoreSession
-from drumbeat.stores.sqlite.store import PATIENCE
 from drumbeat.testing.conformance.builders import insert, spec, take
 
 from .conftest import AGES
@@ -67,9 +68,23 @@ async def test_calls_that_wait_are_one_transaction(store: SqliteStore) -> None:
     assert len(set(sessions)) == 1
 
 
+async def test_an_error_after_the_commit_is_logged_and_fails_no_call(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(_session: StoreSession) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(StoreSession, "committed", broken)
+    await asyncio.gather(*(store.jobs.insert([spec()]) for _ in range(3)))
+    monkeypatch.undo()
+    assert len(await store.jobs.get([JobId(number) for number in (1, 2, 3)])) == 3
+    assert (await store.jobs.get([JobId(4)])) == [None]
+    assert "After a commit to" in caplog.text
+
+
 async def test_a_step_that_breaks_is_undone_alone(store: SqliteStore) -> None:
     def broken(session: StoreSession) -> None:
-        session.execute("INSERT INTO holdings VALUES ('door', 7)")
+        session.execute("INSERT INTO limit_usage VALUES ('door', 7)")
         raise ZeroDivisionError
 
     first, problem, last = await asyncio.gather(
@@ -186,7 +201,7 @@ async def test_a_connection_that_is_lost_is_made_anew(store: SqliteStore) -> Non
         error.sqlite_errorcode = sqlite3.SQLITE_IOERR
         raise error
 
-    with pytest.raises(Unavailable, match="does not read or write"):
+    with pytest.raises(Unavailable, match="failed to read or write"):
         await store.database.write(lose)
     await insert(store, spec())
 

@@ -23,15 +23,15 @@ from chaos.beliefs import clashes, terms_in
 from chaos.gathering import runs_in
 from chaos.node import ROOT, Peculiar, Place, command, make_app
 from drumbeat import Drumbeat
-from drumbeat.demo.node import Setting
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.demo.node import DemoSetting
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
+from drumbeat.model.fleet.lease import Lease
+from drumbeat.model.fleet.node import NodeRecord
 from drumbeat.model.ids import JobId, label_of
-from drumbeat.model.job import Status
-from drumbeat.model.lease import Lease
-from drumbeat.model.node import NodeRecord
+from drumbeat.model.jobs.job import Status
 from drumbeat.model.page import PageRequest
-from drumbeat.model.plan import Outcome, TickRecord
+from drumbeat.model.schedules.plan import Outcome, TickRecord
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
 
@@ -69,7 +69,7 @@ class Fleet:
     def __init__(
         self, address: str, namespace: str, folder: Path, coordinator: str | None = None
     ) -> None:
-        self.setting = Setting(address, coordinator, namespace, TTL, len(BEATS), folder)
+        self.setting = DemoSetting(address, coordinator, namespace, TTL, len(BEATS), folder)
         self.submissions = Submissions()
         self.client, self._work = make_app(self.setting, "client")
         self._nodes: dict[str, subprocess.Popen[bytes]] = {}

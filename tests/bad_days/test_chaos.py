@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import pickle
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from fcntl import LOCK_EX, flock
+from math import floor
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,6 @@ from chaos.playing import play
 from chaos.wrong_clock import find_library
 
 from .conftest import chaos_table
-from .shares import Share
 
 SCRIPT = Script(seconds=24.0, nodes=3, seed=221)
 """Always the same faults, so that what it says is about the change. Its seed draws every kind."""
@@ -33,33 +33,21 @@ ROOT = Path(__file__).parents[2]
 IS_QUICK = "failover is quick"
 """The check that depends on the machine too."""
 
-QUICK = Share(good=1, tries=3)
-"""Plays of a day whose first play had slow failovers, and how many of them must have none.
+QUICK = 2 / 3
+"""The share of all failovers that must be within the bound. Everything else must always hold.
 
-The faults of all plays are the same. A fault of ours makes the same failover slow in each of them,
-whereas a busy machine rarely holds up all three. A day that is quick at once is not played again.
+Each day is played once, with the same faults. A busy machine holds up a single failover; a fault of
+ours, such as a lease that is not released or a follower that gets no hint, holds up every one. A
+day may have only one or two failovers, so on a single pair one more of them may be slow.
 """
 
 pytestmark = pytest.mark.timeout(900)  # the first of these tests plays all days
 
 
-@dataclass(frozen=True, slots=True)
-class Day:
-    """The play of a day that is shown, and how many plays had only quick failovers."""
-
-    figures: Figures
-    plays: int
-    quick: int
-
-    def __str__(self) -> str:
-        return (
-            f"{self.figures.pair}: {self.quick} of {self.plays} plays had only quick failovers; "
-            f"if the first has not, {QUICK.good} of {QUICK.tries} must"
-        )
-
-
 @pytest.fixture(scope="module")
-def days(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Day]:
+def days(
+    pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Figures]:
     """The days by their pairs, played once although several processes may share the tests."""
     folder = tmp_path_factory.getbasetemp()
     if hasattr(pytestconfig, "workerinput"):
@@ -69,35 +57,16 @@ def days(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) 
         flock(lock, LOCK_EX)
         if not kept.exists():
             kept.write_bytes(pickle.dumps(played()))
-    days: dict[str, Day] = pickle.loads(kept.read_bytes())
-    pytestconfig.stash[chaos_table] = [day.figures for day in days.values()]
+    days: dict[str, Figures] = pickle.loads(kept.read_bytes())
+    pytestconfig.stash[chaos_table] = [*days.values()]
     return days
 
 
-def played() -> dict[str, Day]:
+def played() -> dict[str, Figures]:
     """Play a day on each pair whose servers are installed."""
-    plays = {pair: [judged(day)] for pair, day in play_all(PAIRS, AT_ONCE).items()}
-    slow = [pair for pair, (first,) in plays.items() if was_only_slow(first[1])]
-    for _ in range(1, QUICK.tries):
-        for pair, day in play_all(slow, at_once=1).items():
-            plays[pair].append(judged(day))
-    shown = {pair: most_telling(each) for pair, each in plays.items()}
-    write_page(ROOT / "chaos-report", [*shown.values()])
-    return {
-        pair: Day(figures, len(plays[pair]), sum(not was_slow(each) for _, each in plays[pair]))
-        for pair, (_, figures) in shown.items()
-    }
-
-
-def judged(day: History) -> tuple[History, Figures]:
-    return day, figures_of(day)
-
-
-def most_telling(plays: Sequence[tuple[History, Figures]]) -> tuple[History, Figures]:
-    """A play in which more was lost than time, else enough quick ones, else a slow one."""
-    worse = [each for each in plays if each[1].violations and not was_only_slow(each[1])]
-    quick = [each for each in plays if not was_slow(each[1])]
-    return (worse or (quick if len(quick) >= QUICK.good else []) or list(plays))[-1]
+    days = {pair: (day, figures_of(day)) for pair, day in play_all(PAIRS, AT_ONCE).items()}
+    write_page(ROOT / "chaos-report", [*days.values()])
+    return {pair: figures for pair, (_, figures) in days.items()}
 
 
 def play_all(pairs: Sequence[str], at_once: int) -> dict[str, History]:
@@ -106,31 +75,41 @@ def play_all(pairs: Sequence[str], at_once: int) -> dict[str, History]:
     return {pair: day for pair, day in days.items() if isinstance(day, History)}
 
 
-def was_slow(figures: Figures) -> bool:
-    return any(violation.check == IS_QUICK for violation in figures.violations)
-
-
-def was_only_slow(figures: Figures) -> bool:
-    """Whether time is all that was lost: how much of it was ours, a busy machine cannot tell."""
-    return {violation.check for violation in figures.violations} == {IS_QUICK}
+def quick_failovers(figures: Figures) -> int:
+    slow = sum(violation.check == IS_QUICK for violation in figures.violations)
+    return len(figures.failovers) - slow
 
 
 @pytest.mark.parametrize("pair", PAIRS)
 def test_nothing_is_lost_or_doubled_on_a_bad_day(
-    request: pytest.FixtureRequest, days: dict[str, Day], pair: str, tell: Callable[[str], None]
+    request: pytest.FixtureRequest, days: dict[str, Figures], pair: str, tell: Callable[[str], None]
 ) -> None:
     if pair not in days:
         for server in pair.split("+"):
             request.getfixturevalue(server)  # skips, and lets the end of the run say so
-    tell(str(days[pair]))
-    figures = days[pair].figures
-    assert figures.broken() == [], str(days[pair])
+    figures = days[pair]
+    quick, count = quick_failovers(figures), len(figures.failovers)
+    least = floor(QUICK * count)
+    found = f"{pair}: {quick} of {count} failovers were quick, at least {least} must be"
+    tell(found)
+    rest = [each for each in figures.violations if each.check != IS_QUICK]
+    assert replace(figures, violations=rest).broken() == []
     assert figures.ticks_due > 2 * SCRIPT.seconds
     assert figures.failovers
+    assert quick >= least, f"{found}: {figures.broken()}"
 
 
-def test_every_kind_of_fault_came(days: dict[str, Day]) -> None:
+def test_most_failovers_are_quick(days: dict[str, Figures], tell: Callable[[str], None]) -> None:
+    quick = sum(quick_failovers(figures) for figures in days.values())
+    count = sum(len(figures.failovers) for figures in days.values())
+    found = f"{quick} of {count} failovers were quick, at least {QUICK:.0%} must be"
+    tell(found)
+    slow = {pair: figures.broken() for pair, figures in days.items() if figures.broken()}
+    assert quick >= QUICK * count, f"{found}: {slow}"
+
+
+def test_every_kind_of_fault_came(days: dict[str, Figures]) -> None:
     if len(days) < len(PAIRS):
         pytest.skip("not all pairs could be played")
-    came = {kind for day in days.values() for kind, count in day.figures.faults.items() if count}
+    came = {kind for day in days.values() for kind, count in day.faults.items() if count}
     assert came == {*Kind} - (set() if find_library() else {Kind.SKEW})

@@ -23,7 +23,7 @@ from chaos.history import (
     Submissions,
     Term,
 )
-from drumbeat.model.job import Status
+from drumbeat.model.jobs.job import Status
 
 MIDNIGHT = datetime(2026, 1, 1, tzinfo=UTC)
 ONE, TWO = "node-1:aa", "node-2:bb"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import label_of
-from drumbeat.model.lease import Lease
 from servers import Consul, Etcd, Postgres, Redis
 
 from .fleet import TTL, Fleet, clock, drop, fleet_on

@@ -22,12 +22,12 @@ import psycopg
 import pytest
 
 from drumbeat import Drumbeat
-from drumbeat.engine.runtime import SystemClock, SystemRuntime
+from drumbeat.backends.postgres.connection.connector import Limits
+from drumbeat.backends.postgres.store import PostgresStore
+from drumbeat.engine.plumbing.runtime import SystemClock, SystemRuntime
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import ClockSkewed, LeadershipLost, ServiceFailed
 from drumbeat.model.ids import label_of
-from drumbeat.postgres.connecting import Limits
-from drumbeat.stores.postgres import PostgresStore
 from servers import Pgbouncer, Postgres
 
 from .fleet import (

@@ -25,7 +25,7 @@ from chaos.journal import Journal, read_journals
 from chaos.page import page
 from chaos.picture import Picture
 from chaos.wrong_clock import environment, find_library, set_clock
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.engine.plumbing.runtime import SystemClock
 
 from .test_checks import BROKEN, good_day
 

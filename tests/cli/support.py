@@ -15,16 +15,16 @@ from typing import Any, TypeVar
 from click.testing import CliRunner
 
 from drumbeat import Drumbeat, Retry, cron
-from drumbeat.api.application import Api
-from drumbeat.api.gate import Gate
-from drumbeat.api.server import Server
+from drumbeat.api.access.access_control import AccessControl
+from drumbeat.api.http.application import Api
+from drumbeat.api.http.server import Server
 from drumbeat.api.table import TABLE
 from drumbeat.cli.main import command
-from drumbeat.cli.output import Output
-from drumbeat.cli.session import Session
+from drumbeat.cli.output.output import Output
+from drumbeat.cli.session.session import Session
+from drumbeat.model.fleet.lease import SCHEDULER
+from drumbeat.model.fleet.node import Beat, Node, Role
 from drumbeat.model.ids import NodeId
-from drumbeat.model.lease import SCHEDULER
-from drumbeat.model.node import Beat, Node, Role
 from drumbeat.testing import FakeClock, FakeRuntime, drain, inside, tick
 
 T = TypeVar("T")
@@ -88,7 +88,7 @@ class Terminal:
                 queues=("default",),
             )
             await self.app.store.nodes.beat(Beat(node, lifetime=20))
-            leases = inside.plant(self.app).backends.coordinator.leases
+            leases = inside.setup(self.app).backends.coordinator.leases
             assert await leases.acquire(SCHEDULER, node.id, timedelta(seconds=10))
 
         self.do(started())
@@ -122,8 +122,8 @@ class RemoteTerminal(Terminal):
         self._loop.close()
 
     async def _start(self) -> Server:
-        desk = inside.desk(self.app)
-        server = Server(Api(desk, Gate(desk, local=True), TABLE), "127.0.0.1:0")
+        fleet = inside.measured_fleet(self.app)
+        server = Server(Api(fleet, AccessControl(fleet, local=True), TABLE), "127.0.0.1:0")
         await server.start()
         return server
 

@@ -66,9 +66,9 @@ def test_a_module_without_the_app_says_what_it_has(load: Load, code: str, senten
     ("path", "sentence"),
     [
         ("no_such_module_here:app", "no module is named 'no_such_module_here' in "),
-        ("jobs.py", "'jobs.py' is no app path: write MODULE:NAME"),
-        ("../jobs:app", "'../jobs:app' is no app path"),
-        ("", "'' is no app path"),
+        ("jobs.py", "'jobs.py' is not an app path; write MODULE:NAME"),
+        ("../jobs:app", "'../jobs:app' is not an app path"),
+        ("", "'' is not an app path"),
     ],
 )
 def test_a_path_that_leads_nowhere_is_one_sentence(path: str, sentence: str) -> None:

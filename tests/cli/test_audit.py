@@ -6,7 +6,7 @@ from .support import Terminal
 
 
 def test_a_log_without_entries_says_so(terminal: Terminal) -> None:
-    assert terminal("audit").out == "No such change was asked for.\n"
+    assert terminal("audit").out == "There are no such changes.\n"
     assert terminal("audit", "-o", "json").data == []
 
 
@@ -37,7 +37,7 @@ def test_every_change_of_a_terminal_is_in_the_log_whatever_it_asks(terminal: Ter
     terminal("schedule", "delete", "beat")
     log = list(reversed(terminal("audit", "-o", "json").data))
     assert [(each["action"], each["target"], each["reason"]) for each in log] == [
-        ("schedule.put", "beat", ""),
+        ("schedule.create", "beat", ""),
         ("schedule.pause", "beat", "stocktaking"),
         ("schedule.resume", "beat", ""),
         ("schedule.skip", "beat", ""),
@@ -80,6 +80,8 @@ def test_every_change_of_a_terminal_can_say_why(terminal: Terminal) -> None:
     job = terminal("schedule", "trigger", "beat", "-o", "json", *WHY).data["id"]
     terminal("token", "create", "ci", *WHY)
     for change in (
+        ("schedule", "edit", "beat", "--queue", "slow"),
+        ("schedule", "hand-back", "beat"),
         ("schedule", "pause", "beat"),
         ("schedule", "resume", "beat"),
         ("schedule", "skip", "beat"),
@@ -92,11 +94,13 @@ def test_every_change_of_a_terminal_can_say_why(terminal: Terminal) -> None:
         ("queue", "pause", "mail"),
         ("queue", "resume", "mail"),
         ("token", "revoke", "ci"),
+        ("config", "put", "colour", "blue"),
+        ("config", "delete", "colour"),
     ):
         answer = terminal(*change, *WHY)
         assert answer.code == 0, answer.err
     log = terminal("audit", "-o", "json").data
-    assert len(log) == 15
+    assert len(log) == 19
     assert {each["reason"] for each in log} == {"because"}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from drumbeat.cli.crontab_lines import read_crontab
+from drumbeat.cli.importing.crontab import read_crontab
 
 from .support import Terminal
 

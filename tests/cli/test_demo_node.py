@@ -6,13 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from drumbeat.demo.node import Setting, command
+from drumbeat.demo.node import DemoSetting, command
 
 NOT_FOREVER = 120.0
 
 
 def test_a_node_ends_when_nobody_holds_its_input(tmp_path: Path) -> None:
-    setting = Setting(f"sqlite:///{tmp_path / 'demo.db'}", None, "demo", 3.0, 1, tmp_path)
+    setting = DemoSetting(f"sqlite:///{tmp_path / 'demo.db'}", None, "demo", 3.0, 1, tmp_path)
     process = subprocess.Popen(
         [sys.executable, *command(setting, "one", ("scheduler", "worker"))], stdin=subprocess.PIPE
     )

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 
 from drumbeat import Drumbeat, every
-from drumbeat.engine.resignation import request_for
+from drumbeat.engine.leading.hand_over import request_for
+from drumbeat.model.fleet.lease import SCHEDULER, Lease
 from drumbeat.model.ids import NodeId
-from drumbeat.model.lease import SCHEDULER, Lease
 from drumbeat.testing import Cluster, FakeClock
 
 from .support import Terminal
@@ -110,7 +110,7 @@ def test_a_doctor_names_what_is_wrong_and_exits_with_1(terminal: Terminal) -> No
     terminal.do(terminal.clock.advance("1h"))
     answer = terminal("doctor")
     assert answer.code == 1
-    assert "checks found fault" in answer.err
+    assert "checks failed" in answer.err
     for words in (
         "✗  leader        nobody leads",
         "✗  nodes         0 alive",
@@ -125,7 +125,7 @@ def test_a_doctor_names_what_is_wrong_and_exits_with_1(terminal: Terminal) -> No
 def test_a_doctor_finds_what_is_stuck_behind_a_long_queue(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("drumbeat.cli.checks.LOOKED_AT", 3)
+    monkeypatch.setattr("drumbeat.cli.checks.fleet.LOOKED_AT", 3)
     terminal("job", "submit", "greet")
     terminal.do(terminal.clock.advance("1h"))
     for _ in range(4):
@@ -178,4 +178,4 @@ def test_who_led_is_listed_latest_first(terminal: Terminal) -> None:
     answer = terminal("leader", "history", "--limit", "1")
     assert answer.out.splitlines()[1].split()[:2] == ["2", "web-9:00ff"]
     assert "(1m ago)" in answer.out
-    assert answer.err == "There are more; --limit shows them.\n"
+    assert answer.err == "There are more; --limit shows more than 1.\n"

@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 
 from drumbeat import Retry
-from drumbeat.cli.asked import Asked
-from drumbeat.model.retry import DEFAULT_RETRY, Strategy
+from drumbeat.fleet.fleet import Fleet
+from drumbeat.model.jobs.retry import DEFAULT_RETRY, Strategy
 
 from .support import Terminal
 
@@ -29,6 +29,7 @@ SHAPE = {
     "schedule",
     "tick_at",
     "dedupe_key",
+    "dedupe_scope",
     "tags",
     "result",
     "error",
@@ -66,13 +67,23 @@ def test_a_job_is_submitted_with_its_arguments_and_options(terminal: Terminal) -
 def test_a_job_is_submitted_with_how_long_and_how_often_it_is_tried(
     terminal: Terminal, task: str
 ) -> None:
-    options = ("--timeout", "90s", "--dedupe-for", "2h", "--max-retries", "7")
+    options = (
+        "--timeout",
+        "90s",
+        "--dedupe-for",
+        "2h",
+        "--dedupe-scope",
+        "orders",
+        "--max-retries",
+        "7",
+    )
     more = ("--retry-delay", "10s", "--max-retry-delay", "1m", "--retry-strategy", "linear")
     answer = terminal("job", "submit", task, *options, *more, "-o", "json")
     assert answer.code == 0, answer.err
     spec = terminal.do(terminal.app.jobs.get(answer.data["id"])).spec
     assert spec.retry == Retry(Strategy.LINEAR, 7, 10.0, 60.0)
     assert (spec.timeout, spec.dedupe_for) == (90.0, timedelta(hours=2))
+    assert spec.dedupe_scope == "orders"
 
 
 @pytest.mark.parametrize(
@@ -116,7 +127,7 @@ def test_a_job_of_a_task_that_only_others_know_is_stored_as_it_is(terminal: Term
     answer = terminal("job", "submit", "elsewhere", "n=1", "name=x", "--at", "+1h", "-o", "json")
     assert answer.data["arguments"] == {"n": 1, "name": "x"}
     assert (answer.data["status"], answer.data["run_at"]) == ("pending", "2030-01-01T01:00:00Z")
-    assert "the arguments go unchecked" in answer.err
+    assert "its arguments are not checked" in answer.err
 
 
 @pytest.mark.parametrize(
@@ -124,7 +135,7 @@ def test_a_job_of_a_task_that_only_others_know_is_stored_as_it_is(terminal: Term
     [
         (("greet", "nome=Anna"), "got an unexpected keyword argument 'nome'"),
         (("greet", "name=1"), "Expected `str`, got `int`"),
-        (("greet", "Anna"), "'Anna' is no argument: write NAME=VALUE"),
+        (("greet", "Anna"), "'Anna' is not an argument; write NAME=VALUE"),
         (("greet", "--json", "[1]"), "--json must be an object"),
         (("greet", "--json", "{"), "--json is not JSON"),
         (("greet", "--delay", "soon"), "'soon' is not a duration"),
@@ -265,10 +276,10 @@ def test_a_secret_argument_is_shown_to_nobody(terminal: Terminal) -> None:
 def test_an_operation_that_somebody_cancels_meanwhile_is_an_error(
     busy: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def cancelled_meanwhile(app: Asked, operation_id: int, *_: object) -> None:
-        await app.jobs.cancel(operation_id, "wrong filter")
+    async def cancelled_meanwhile(fleet: Fleet, operation_id: int, *_: object) -> None:
+        await fleet.jobs.cancel(operation_id, "wrong filter")
 
-    monkeypatch.setattr("drumbeat.cli.bulk.watch", cancelled_meanwhile)
+    monkeypatch.setattr("drumbeat.cli.commands.job.bulk.watch", cancelled_meanwhile)
     answer = busy("job", "retry", "--task", "fail", "-o", "json")
     assert (answer.code, answer.data["status"]) == (1, "cancelled")
     assert f"operation {answer.data['id']} cancelled" in answer.err

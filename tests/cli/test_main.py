@@ -11,8 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
-from drumbeat.cli.exits import Exit, Problem, exit_for
-from drumbeat.cli.main import COMMANDS, Entry, command
+from drumbeat.cli.exit_codes import Exit, Problem, exit_for
+from drumbeat.cli.main import COMMANDS, CommandEntry, command
 from drumbeat.model import errors
 
 from .support import Terminal, run
@@ -72,7 +72,7 @@ def test_every_exit_code_is_in_the_page(code: Exit) -> None:
 
 
 @pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.name)
-def test_every_command_of_the_list_is_where_the_list_says(entry: Entry) -> None:
+def test_every_command_of_the_list_is_where_the_list_says(entry: CommandEntry) -> None:
     found = command.get_command(click.Context(command), entry.name)
     assert found is not None
     assert found.name == entry.name
@@ -134,7 +134,7 @@ def test_an_error_nobody_thought_of_is_one_sentence_without_a_traceback(
     def broken(*_: object) -> object:
         raise ZeroDivisionError("of postgresql://anna:hunter2@db")
 
-    monkeypatch.setattr(at_the_store.app.jobs.__class__, "counts", broken)
+    monkeypatch.setattr(at_the_store.app.store.queues.__class__, "list", broken)
     answer = at_the_store("queue")
     assert answer.code == 1
     assert answer.err == (
@@ -149,7 +149,7 @@ def test_an_interruption_ends_with_130(
     def interrupted(*_: object) -> object:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(at_the_store.app.jobs.__class__, "counts", interrupted)
+    monkeypatch.setattr(at_the_store.app.store.queues.__class__, "list", interrupted)
     answer = at_the_store("queue")
     assert (answer.code, answer.err.strip()) == (130, "Interrupted.")
 

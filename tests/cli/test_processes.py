@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import PATIENCE, Node
+from tests.support.processes import PATIENCE, Node
 
 DRUMBEAT = [sys.executable, "-m", "drumbeat"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Wanted
+from drumbeat.model.jobs.job import Wanted
 
 from .support import Terminal
 
@@ -102,7 +102,7 @@ def test_every_kind_of_trigger_can_be_created(
         (("--every", "1m", "--cron", "* * * * *"), "by exactly one of"),
         (("--cron", "61 * * * *"), "minute: '61' is out of range"),
         (("--every", "soon"), "'soon' is not a duration"),
-        (("--every", "1m", "--arg", "x"), "'x' is no argument: write NAME=VALUE"),
+        (("--every", "1m", "--arg", "x"), "'x' is not an argument; write NAME=VALUE"),
         (("--every", "1m", "--end-at", "tomorrow"), "'tomorrow' is not a time; allowed:"),
         (("--weekly", "mon"), "--weekly needs days and times"),
     ],

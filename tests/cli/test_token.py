@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from drumbeat.model.token import Scope
+from drumbeat.model.fleet.token import Scope
 from drumbeat.rules.tokens import digest_of
 
 from .support import Terminal
@@ -55,7 +55,7 @@ def test_a_name_that_is_taken_is_refused(terminal: Terminal) -> None:
     terminal("token", "create", "ci")
     answer = terminal("token", "create", "ci")
     assert (answer.code, answer.out) == (4, "")
-    assert "exists already" in answer.err
+    assert "is in use; revoke it" in answer.err
     refused, _ = audit(terminal)
     assert refused.outcome in ("refused: the name is taken", "name-taken")
 
@@ -63,7 +63,7 @@ def test_a_name_that_is_taken_is_refused(terminal: Terminal) -> None:
 def test_a_name_that_is_a_number_is_refused(terminal: Terminal) -> None:
     answer = terminal("token", "create", "12")
     assert answer.code == 2
-    assert "not a number" in answer.err
+    assert "must not be a number" in answer.err
 
 
 def test_a_store_without_tokens_says_so(terminal: Terminal) -> None:

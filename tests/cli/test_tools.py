@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from drumbeat.cli.migrations import Step
 from drumbeat.config import SETTINGS
+from drumbeat.ports.migrations import Step
 
 from .support import Terminal, run
 
@@ -60,7 +60,7 @@ def test_bad_settings_are_named_one_by_one(here: Path, monkeypatch: pytest.Monke
     assert answer.code == 2
     lines = answer.err.splitlines()
     assert lines[0] == (
-        "Note: DRUMBEAT_CONCURENCY is no setting; did you mean DRUMBEAT_CONCURRENCY?"
+        "Note: DRUMBEAT_CONCURENCY is not a setting; did you mean DRUMBEAT_CONCURRENCY?"
     )
     assert [line.split()[1] for line in lines[1:]] == ["concurrency", "log_level"]
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drumbeat.model.visible import visible, visible_json
-from drumbeat.telemetry.formats import JsonFormat, TextFormat
+from drumbeat.model.visible_text import visible, visible_json
+from drumbeat.telemetry.log_formats import JsonFormat, TextFormat
 
 from .support import Terminal
 

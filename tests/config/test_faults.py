@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from drumbeat import Drumbeat
-from drumbeat.config import Config, Sources, Survey
+from drumbeat.config import Config, LoadedSettings, Sources
 from drumbeat.model.errors import ConfigurationError
 
 
 def faults(environment: dict[str, str], **code: object) -> list[str]:
-    return Survey.of(Sources(code=code, environment=environment)).faults
+    return LoadedSettings.of(Sources(code=code, environment=environment)).faults
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_a_secret_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def test_a_variable_that_looks_like_a_setting_is_noticed_but_does_no_harm() -> None:
-    survey = Survey.of(Sources(environment={"DRUMBEAT_CONCURENCY": "5", "PATH": "x"}))
+    survey = LoadedSettings.of(Sources(environment={"DRUMBEAT_CONCURENCY": "5", "PATH": "x"}))
     assert survey.faults == []
     assert survey.unknown == [
-        "DRUMBEAT_CONCURENCY is no setting; did you mean DRUMBEAT_CONCURRENCY?"
+        "DRUMBEAT_CONCURENCY is not a setting; did you mean DRUMBEAT_CONCURRENCY?"
     ]
 
 

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 import pytest
 
 from drumbeat.config import masked
-from drumbeat.engine.log import Log
-from drumbeat.telemetry.formats import JsonFormat, TextFormat, write_logs
+from drumbeat.engine.plumbing.log import Log
+from drumbeat.telemetry.log_formats import JsonFormat, TextFormat, write_logs
 
 
 @contextmanager

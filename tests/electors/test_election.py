@@ -10,12 +10,12 @@ from threading import Event
 import pytest
 
 from drumbeat import LeaderElection
-from drumbeat.coordinators.memory import MemoryCoordinator
+from drumbeat.backends.memory.coordinator import MemoryCoordinator
 from drumbeat.electors import health_gated
 from drumbeat.model.errors import ConfigurationError, InvalidInput, Unavailable, UnsafeLease
 from drumbeat.model.events import LeadershipGained, LeadershipLost
+from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import NodeId
-from drumbeat.model.lease import Lease
 from drumbeat.testing.clock import FakeClock
 from drumbeat.testing.runtime import FakeRuntime
 

@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from drumbeat import Context, Drumbeat, LeaderElection, Retry, every
-from drumbeat.coordinators.memory import MemoryCoordinator
+from drumbeat.backends.memory.coordinator import MemoryCoordinator
 from drumbeat.electors import LeaderAwareScheduler, health_gated, step_down_on
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import LeadershipLost

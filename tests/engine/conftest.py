@@ -5,9 +5,9 @@ import pytest
 from drumbeat import Drumbeat
 from drumbeat.testing.clock import FakeClock
 
-from .floods import Far
-from .instances import Instances
-from .support import Fleet, Heard
+from .support.fleet import Fleet, Heard
+from .support.instances import Instances
+from .support.slow_store import Far
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ import pytest
 
 from drumbeat import Context, Drumbeat, JobFailed, JobFilter, Retry, Status, WaitTimeout
 from drumbeat.model.errors import InvalidOption, UnknownJob, UnknownTask
-from drumbeat.model.job import Cancelled, CancelRequested, JobSpec, Reopened, TooLate
+from drumbeat.model.jobs.job import Cancelled, CancelRequested, JobSpec, Reopened, TooLate
 from drumbeat.testing.clock import FakeClock
 
-from .support import Fault, Fleet
+from .support.fleet import Fault, Fleet
 
 
 async def test_a_waiting_job_is_cancelled_at_once_and_never_runs(
@@ -38,8 +38,9 @@ async def test_a_waiting_job_is_cancelled_at_once_and_never_runs(
     assert ran == []
 
 
+@pytest.mark.parametrize("finishes", [True, False])
 async def test_a_running_job_is_told_at_once_and_may_end_by_itself(
-    fleet: Fleet, app: Drumbeat, clock: FakeClock
+    fleet: Fleet, app: Drumbeat, clock: FakeClock, *, finishes: bool
 ) -> None:
     told: list[tuple[float, str | None]] = []
 
@@ -47,6 +48,8 @@ async def test_a_running_job_is_told_at_once_and_may_end_by_itself(
     async def work(ctx: Context) -> str:
         await ctx.cancelled.wait()
         told.append((clock.elapsed(), ctx.cancelled.reason))
+        if finishes:
+            ctx.finished()
         return "stopped in good order"
 
     async with fleet.running(app):
@@ -56,16 +59,21 @@ async def test_a_running_job_is_told_at_once_and_may_end_by_itself(
         assert (await app.jobs.get(job.id)).cancel_requested
         done = await fleet.done(app, job, "1s")
         assert told == [(1.0, "cancelled")]  # by the hint, long before the next heartbeat
-        assert (done.status, work.result(done)) == (Status.COMPLETED, "stopped in good order")
+        expected = (Status.COMPLETED, "stopped in good order")
+        assert (done.status, work.result(done)) == (
+            expected if finishes else (Status.CANCELLED, None)
+        )
 
 
-async def test_a_running_job_that_does_not_listen_is_cancelled_after_the_grace(
-    fleet: Fleet, app: Drumbeat, clock: FakeClock
+@pytest.mark.parametrize(("listens", "seconds"), [(True, 5.0), (False, 0.0)])
+async def test_a_running_job_is_cancelled_at_once_or_after_the_grace_if_it_listens(
+    fleet: Fleet, app: Drumbeat, clock: FakeClock, *, listens: bool, seconds: float
 ) -> None:
     ended: list[float] = []
 
     @app.task(retry=Retry.linear(max_retries=3, delay=0))
-    async def work() -> None:
+    async def work(ctx: Context) -> None:
+        assert not (listens and ctx.cancelled)
         try:
             await asyncio.Event().wait()
         finally:
@@ -76,7 +84,7 @@ async def test_a_running_job_that_does_not_listen_is_cancelled_after_the_grace(
         await clock.settle()
         await app.jobs.cancel(job.id, "wrong customer")
         done = await fleet.done(app, job, "1m")
-        assert (done.status, ended) == (Status.CANCELLED, [5.0])
+        assert (done.status, ended) == (Status.CANCELLED, [seconds])
 
 
 async def test_a_job_whose_cancellation_was_asked_for_is_not_retried(

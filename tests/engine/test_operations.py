@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from drumbeat import Drumbeat, JobFilter, Retry, Status
-from drumbeat.engine.rates import Rate, Rates
+from drumbeat.fleet.local.queue_rates import QueueRate, QueueRates
 from drumbeat.model.errors import InvalidHandler, InvalidInput, InvalidOption, UnknownTask
-from drumbeat.model.job import JobSpec
-from drumbeat.model.queue import QueueRecord, Queues
+from drumbeat.model.jobs.job import JobSpec
+from drumbeat.model.jobs.queue import QueueRecord, Queues
 from drumbeat.testing import Cluster, FakeRuntime, drain
 
 
@@ -112,13 +112,13 @@ def look(second: int, completed: int) -> Queues:
     return Queues(START + timedelta(seconds=second), (record,))
 
 
-def rate_of(rates: Rates, seen: Queues, name: str = "default") -> Rate | None:
+def rate_of(rates: QueueRates, seen: Queues, name: str = "default") -> QueueRate | None:
     record = next((each for each in seen.queues if each.name == name), QueueRecord(name))
     return rates.of(record, seen.as_of)
 
 
 def test_a_rate_needs_two_looks_that_are_apart() -> None:
-    rates = Rates()
+    rates = QueueRates()
     assert rate_of(rates, look(0, 5)) is None
     rates.note(look(0, 5))
     assert rate_of(rates, look(1, 6)) is None
@@ -131,7 +131,7 @@ def test_a_rate_needs_two_looks_that_are_apart() -> None:
 
 
 def test_a_rate_is_reckoned_over_the_last_minutes() -> None:
-    rates = Rates()
+    rates = QueueRates()
     for minute in range(60):
         rates.note(look(60 * minute, minute if minute < 50 else 50 + (minute - 50) * 10))
     rate = rate_of(rates, look(3600, 150))
@@ -141,7 +141,7 @@ def test_a_rate_is_reckoned_over_the_last_minutes() -> None:
 
 
 def test_a_rate_is_never_below_nothing() -> None:
-    rates = Rates()
+    rates = QueueRates()
     rates.note(look(0, 9))
     rate = rate_of(rates, look(60, 3))
     assert rate is not None

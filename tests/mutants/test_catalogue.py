@@ -30,7 +30,7 @@ def _names_in(path: Path) -> set[str]:
     """Classes and functions of tests; a conformance suite inherits its tests from the package."""
     found = _defined_in(path)
     if any(name.startswith("Test") for name in found):
-        found |= {name for suite in CONFORMANCE.glob("*.py") for name in _defined_in(suite)}
+        found |= {name for suite in CONFORMANCE.rglob("*.py") for name in _defined_in(suite)}
     return found
 
 

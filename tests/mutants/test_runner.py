@@ -9,10 +9,13 @@ import pytest
 from mutants.mutant import Mutant
 from mutants.runner import Result, Verdict, run_all
 
-FILE = "src/drumbeat/rules/completion.py"
+FILE = "src/drumbeat/rules/planning/completion_interval.py"
 FIND, REPLACE = "counted <= stored.cursor", "counted >= stored.cursor"
-SENTENCE = "tests/rules/test_completion.py::test_nothing_fires_in_time_that_is_accounted_for"
-OTHER = "tests/rules/test_statuses.py"
+SENTENCE = (
+    "tests/rules/planning/test_completion_interval.py"
+    "::test_nothing_fires_in_time_that_is_accounted_for"
+)
+OTHER = "tests/rules/jobs/test_transitions.py"
 
 
 @pytest.mark.parametrize(

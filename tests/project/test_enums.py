@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-CODE = ("src", "tests", "bench", "chaos", "scripts", "servers", "examples")
+CODE = ("src", "tests", "bench", "chaos", "mutants", "scripts", "servers", "simulation", "examples")
 
 
 def name_of(base: ast.expr) -> str:

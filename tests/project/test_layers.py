@@ -14,26 +14,26 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "drumbeat"
 LINT = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 
+BACKENDS = ["sqlite", "postgres", "redis", "etcd", "consul", "memory"]
 PACKAGES = [
     "api",
+    "backends",
     "cli",
-    "coordinators",
     "dashboard",
     "electors",
     "engine",
+    "fleet",
+    "fleet/local",
+    "fleet/remote",
     "model",
     "ports",
-    "postgres",
-    "queues",
-    "redis",
-    "remote",
     "rules",
-    "sqlite",
-    "stores",
     "telemetry",
     "testing",
-    "transactions",
     "wiring",
+    *(f"backends/{name}" for name in ("http", *BACKENDS)),
+    *(f"backends/{name}/{part}" for name in BACKENDS for part in ("connection", "store")),
+    "backends/sqlite/coordinator",
 ]
 
 
@@ -45,8 +45,9 @@ def skeleton(tmp_path: Path) -> Path:
     for name in PACKAGES:
         (package / name).mkdir(parents=True)
         (package / name / "__init__.py").touch()
-        (package / name / "thing.py").touch()
-    for name in ("app", "backends", "config", "extras", "version"):
+        if name not in ("backends", "fleet") and name.removeprefix("backends/") not in BACKENDS:
+            (package / name / "thing.py").touch()
+    for name in ("app", "backend_factory", "config", "extras", "version"):
         (package / f"{name}.py").touch()
     (package / "__init__.py").write_text("import drumbeat.app\n", encoding="utf-8")
     return tmp_path
@@ -94,16 +95,22 @@ def test_an_empty_skeleton_keeps_every_contract(skeleton: Path) -> None:
         ("rules/thing.py", "drumbeat.ports.thing"),
         ("ports/thing.py", "drumbeat.rules.thing"),
         ("ports/thing.py", "drumbeat.engine.thing"),
-        ("engine/thing.py", "drumbeat.stores.thing"),
+        ("engine/thing.py", "drumbeat.backends.sqlite.store.thing"),
         ("engine/thing.py", "drumbeat.config"),
         ("engine/thing.py", "drumbeat"),
-        ("stores/thing.py", "drumbeat.coordinators.thing"),
-        ("queues/thing.py", "drumbeat.stores.thing"),
-        ("queues/thing.py", "drumbeat.sqlite.thing"),
-        ("queues/thing.py", "drumbeat.remote.thing"),
-        ("sqlite/thing.py", "drumbeat.stores.thing"),
+        ("backends/sqlite/store/thing.py", "drumbeat.engine.thing"),
+        ("backends/sqlite/store/thing.py", "drumbeat.config"),
+        ("backends/sqlite/store/thing.py", "drumbeat.backends.postgres.connection.thing"),
+        ("backends/sqlite/store/thing.py", "drumbeat.backends.sqlite.coordinator.thing"),
+        ("backends/sqlite/connection/thing.py", "drumbeat.backends.sqlite.store.thing"),
+        ("backends/http/thing.py", "drumbeat.backends.etcd.connection.thing"),
         ("telemetry/thing.py", "drumbeat.engine.thing"),
         ("api/thing.py", "drumbeat.dashboard.thing"),
+        ("engine/thing.py", "drumbeat.fleet.local.thing"),
+        ("fleet/local/thing.py", "drumbeat.fleet.remote.thing"),
+        ("fleet/remote/thing.py", "drumbeat.fleet.local.thing"),
+        ("fleet/remote/thing.py", "drumbeat.engine.thing"),
+        ("fleet/local/thing.py", "drumbeat.api.thing"),
         ("api/thing.py", "drumbeat.wiring"),
         ("wiring/thing.py", "drumbeat.cli.thing"),
         ("engine/thing.py", "drumbeat.electors.thing"),
@@ -139,3 +146,35 @@ def test_a_pure_layer_imports_only_the_standard_library(layer: str) -> None:
     }
     assert modules
     assert foreign == {}
+
+
+def test_the_map_in_contributing_names_every_package_and_none_else() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("| package | what | may import |\n")[2].partition("\n\n")[0]
+    first = "".join(row.split("|")[1] for row in table.splitlines()[1:])
+    named = set(re.findall(r"`(\w+)`", first))
+    packages = {
+        module.stem
+        for module in PACKAGE.iterdir()
+        if (module / "__init__.py").is_file() or module.suffix == ".py"
+    }
+    assert named - {"dashboard"} == packages - {"__init__", "__main__", "testing"}
+    for folder in ("engine", "backends"):
+        rooms = {each.parent.name for each in (PACKAGE / folder).glob("*/__init__.py")}
+        missing = {room for room in rooms if f"`{room}`" not in table}
+        assert missing == set(), f"CONTRIBUTING.md does not say what is in {folder}/{missing}"
+
+
+def test_contributing_names_every_top_level_folder() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("| folder | what |\n")[2].partition("\n\n")[0]
+    named = {row.split("`")[1] for row in table.splitlines()[1:]}
+    listed = subprocess.run(
+        ["git", "ls-tree", "-d", "--name-only", "HEAD"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    folders = {name for name in listed.stdout.split() if not name.startswith(".")}
+    assert named == folders - {"src"}

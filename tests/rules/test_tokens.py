@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from drumbeat.model.errors import InvalidOption, NaiveDatetime
-from drumbeat.model.token import NewToken, Scope, TokenRecord
+from drumbeat.model.fleet.token import NewToken, Scope, TokenRecord
 from drumbeat.rules.tokens import (
     Admitted,
     Expired,

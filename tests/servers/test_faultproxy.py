@@ -1,5 +1,7 @@
 """The fault proxy, before a server that says back what it hears."""
 
+import asyncio
+import gc
 import socket
 import socketserver
 from collections.abc import Iterator
@@ -8,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.engine.plumbing.runtime import SystemClock
 from servers import FaultProxy
 
 SOON = 30.0
@@ -150,3 +152,24 @@ def test_a_reset_lasts_until_it_is_healed(proxy: FaultProxy, client: socket.sock
 def test_a_server_that_is_gone_resets_who_asks_for_it() -> None:
     with FaultProxy.start(1) as proxy:
         assert is_reset(proxy)
+
+
+def test_a_connection_that_is_just_being_accepted_is_closed_with_the_proxy(
+    proxy: FaultProxy,
+) -> None:
+    """asyncio leaks a connection whose listener is closed between accept and transport."""
+
+    clock = SystemClock()
+
+    async def connect_and_end() -> None:
+        late.connect(("127.0.0.1", proxy.port))
+        await clock.sleep(0)  # the loop sees the connection,
+        await clock.sleep(0)  # has accepted it, and has not made its transport yet
+        await proxy.end()
+
+    with socket.socket() as late:
+        asyncio.run_coroutine_threadsafe(connect_and_end(), proxy.loop).result(SOON)
+        late.settimeout(SOON)
+        with pytest.raises(ConnectionResetError):
+            late.recv(1)
+    gc.collect()  # an open transport would warn here, and a warning is an error

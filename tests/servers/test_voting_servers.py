@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.engine.plumbing.runtime import SystemClock
 from servers import Consul, Etcd, web
 
 PATIENCE = 60.0

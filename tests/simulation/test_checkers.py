@@ -7,13 +7,13 @@ from typing import cast
 
 import pytest
 
-from drumbeat.model.job import Settled, Status, Taken
-from drumbeat.model.lease import Epoch, Lease
-from drumbeat.model.plan import Committed, Edit, Plan, Written
-from drumbeat.testing.simulation import runs
-from drumbeat.testing.simulation.checkers import Monitor, violations
-from drumbeat.testing.simulation.history import Acknowledged, Applied, Guarded, History, Told
-from drumbeat.testing.simulation.world import World, is_apart
+from drumbeat.model.fleet.lease import Epoch, Lease
+from drumbeat.model.jobs.job import Settled, Status, Taken
+from drumbeat.model.schedules.plan import Committed, Edit, Plan, Written
+from simulation import runs
+from simulation.checkers import Monitor, violations
+from simulation.history import Acknowledged, Applied, Guarded, History, Told
+from simulation.world import World, is_apart
 
 SEED = 3
 """Of a world in which the coordinator and the clocks keep their promises."""
@@ -106,6 +106,11 @@ def epoch_back(history: History) -> None:
 
 def epoch_ahead(history: History) -> None:
     wrote_at(history, lambda number: number + 1)
+
+
+def epoch_again(history: History) -> None:
+    place = find(history, "claim", lambda said: isinstance(said.answer, Epoch))
+    history.applied.append(history.applied[place])
 
 
 def token_again(history: History) -> None:
@@ -222,6 +227,7 @@ DOCTORED: list[tuple[str, Doctor]] = [
     ("S4", cursor_back),
     ("S5", epoch_back),
     ("S6", epoch_ahead),
+    ("S6", epoch_again),
     ("S7", token_again),
     ("S8", two_believers),
     ("S9", early),

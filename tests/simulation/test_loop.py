@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from drumbeat.testing.simulation.chance import chance
-from drumbeat.testing.simulation.loop import Lane, NotSimulated, VirtualLoop
+from simulation.chance import chance
+from simulation.loop import Lane, NotSimulated, VirtualLoop
 
 
 @pytest.fixture

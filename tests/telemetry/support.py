@@ -12,11 +12,11 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from drumbeat import Drumbeat
-from drumbeat.coordinators.memory import MemoryCoordinator
+from drumbeat.backends.memory.coordinator import MemoryCoordinator
+from drumbeat.backends.memory.store import MemoryStore
 from drumbeat.model.errors import Unavailable
-from drumbeat.stores.memory import MemoryStore
 from drumbeat.telemetry.metrics import Metrics
-from drumbeat.telemetry.vitals import Vitals
+from drumbeat.telemetry.samples import NodeStatus
 from drumbeat.testing import inside
 from drumbeat.testing.clock import FakeClock
 from drumbeat.testing.gate import Gate, NodeClock
@@ -97,7 +97,7 @@ class Watched:
         own = NodeClock(self.clock, Gate())
         own.skew = self.skew
         self.metrics = Metrics(own)
-        store = self.metrics.measured(self.kept)
+        store = self.metrics.timed_store(self.kept)
         self.app = Drumbeat(
             store,
             coordinator=MemoryCoordinator(self.clock, "test"),
@@ -105,13 +105,13 @@ class Watched:
             environment={},
             concurrency=10,
         )
-        self.metrics.attach(inside.plant(self.app).bus, store, self.vitals)
+        self.metrics.attach(inside.setup(self.app).bus, store, self.node_status)
 
-    def vitals(self) -> Vitals:
+    def node_status(self) -> NodeStatus:
         node = inside.node(self.app)
         leadership = self.app.leadership
         slots, busy = node.load if node is not None else (0, 0)
-        return Vitals(leadership.epoch, leadership.lease_remaining, slots, busy)
+        return NodeStatus(leadership.epoch, leadership.lease_remaining, slots, busy)
 
     async def scrape(self) -> Scrape:
         await self.metrics.refresh()

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
-from drumbeat.telemetry.families import FAMILIES, Family, Kind
-from drumbeat.telemetry.figures import OUTCOMES
+from drumbeat.telemetry.families import FAMILIES, Family, MetricKind
+from drumbeat.telemetry.instruments import OUTCOMES
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 DASHBOARD: dict[str, Any] = json.loads((DEPLOY / "grafana.json").read_text(encoding="utf-8"))
@@ -25,7 +25,7 @@ ALERTS = [rule for group in RULES["groups"] for rule in group["rules"]]
 SAMPLES: dict[str, Family] = {
     f"{family.name}{ending}": family
     for family in FAMILIES
-    for ending in (("_bucket", "_count", "_sum") if family.kind is Kind.HISTOGRAM else ("",))
+    for ending in (("_bucket", "_count", "_sum") if family.kind is MetricKind.HISTOGRAM else ("",))
 }
 """Every name that a query may use."""
 OF_PROMETHEUS = {"job", "instance", "le"}
@@ -67,7 +67,7 @@ def test_a_query_is_whole(query: str) -> None:
         assert query.count(left) == query.count(right)
     # What only rises means nothing by itself, and a histogram only by its rates.
     for name in re.findall(r"\bdrumbeat_\w+", query):
-        if SAMPLES[name].kind is not Kind.GAUGE:
+        if SAMPLES[name].kind is not MetricKind.GAUGE:
             assert re.search(rf"\b(rate|increase)\({name}[{{\[]", query)
 
 

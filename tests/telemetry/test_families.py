@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from drumbeat.telemetry.families import FAMILIES, Family, Kind
+from drumbeat.telemetry.families import FAMILIES, Family, MetricKind
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
 NOT_BASE = re.compile(r"_(milliseconds|ms|minutes|hours|days|kb|mb|bytes_total_count|percent)(_|$)")
@@ -36,11 +36,11 @@ def test_the_names_are_those_that_were_promised() -> None:
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_a_name_follows_the_conventions(family: Family) -> None:
     assert re.fullmatch(r"drumbeat(_[a-z]+)+", family.name)
-    assert family.name.endswith("_total") == (family.kind is Kind.COUNTER)
+    assert family.name.endswith("_total") == (family.kind is MetricKind.COUNTER)
     assert not family.name.endswith(("_count", "_sum", "_bucket", "_created"))
     assert not NOT_BASE.search(family.name)
     assert family.kind.value not in family.name.split("_")
-    if family.kind is Kind.HISTOGRAM:
+    if family.kind is MetricKind.HISTOGRAM:
         assert family.name.endswith("_seconds")
     assert re.fullmatch(r"[A-Z0-9].*\.", family.meaning), "the help is a sentence"
     for label in family.labels:

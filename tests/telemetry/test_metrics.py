@@ -15,14 +15,14 @@ from drumbeat import Drumbeat, Retry, cron
 from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import AttemptCompleted, JobSubmitted
+from drumbeat.model.fleet.node import Beat, Node, Role
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Change, JobSpec, Limit, OnConflict, Settlement, Wanted
-from drumbeat.model.node import Beat, Node, Role
-from drumbeat.model.plan import SkipReason
+from drumbeat.model.jobs.job import Change, JobSpec, Limit, OnConflict, Settlement, Wanted
+from drumbeat.model.schedules.plan import SkipReason
+from drumbeat.telemetry.counters import MOST_NAMES, LabelNames
 from drumbeat.telemetry.families import FAMILIES
-from drumbeat.telemetry.figures import Figures
+from drumbeat.telemetry.instruments import Instruments
 from drumbeat.telemetry.metrics import Metrics
-from drumbeat.telemetry.tallies import MOST_NAMES, Names
 from drumbeat.testing import inside
 from drumbeat.testing.clock import START, FakeClock
 from drumbeat.version import VERSION
@@ -234,7 +234,7 @@ async def test_the_version_is_shown(watched: Watched) -> None:
 async def test_tasks_and_queues_beyond_the_first_hundreds_share_a_label(watched: Watched) -> None:
     app = watched.app
     await app.jobs.counts()
-    store = watched.metrics.measured(watched.kept)
+    store = watched.metrics.timed_store(watched.kept)
     await store.jobs.insert([JobSpec(f"t{n}", queue=f"q{n}") for n in range(250)])
     scrape = await watched.scrape()
     assert scrape.get("drumbeat_jobs_submitted_total", queue="other") == 50
@@ -331,15 +331,15 @@ async def test_a_node_that_runs_nothing_sees_that_others_do(watched: Watched) ->
 
 
 def test_all_reasons_to_skip_a_tick_are_outcomes() -> None:
-    figures = Figures()
-    outcomes = {labels[0] for labels, _ in figures.ticks.items()}
+    instruments = Instruments()
+    outcomes = {labels[0] for labels, _ in instruments.ticks.items()}
     assert outcomes == {"fired"} | {reason.value for reason in SkipReason}
 
 
 def test_without_metrics_nobody_hears_of_jobs() -> None:
-    bus = inside.plant(Drumbeat("memory://", environment={})).bus
+    bus = inside.setup(Drumbeat("memory://", environment={})).bus
     assert not bus.hears(JobSubmitted)
-    watched = inside.plant(Watched().app).bus
+    watched = inside.setup(Watched().app).bus
     assert watched.hears(AttemptCompleted)
     assert not watched.hears(JobSubmitted)
 
@@ -359,7 +359,7 @@ async def test_a_served_queue_keeps_its_label_whatever_names_data_invents(watche
 
 
 def test_reserved_names_get_labels_beside_the_invented() -> None:
-    names = Names(most=2)
+    names = LabelNames(most=2)
     names.reserve(["real"])
     assert [names.of(each) for each in ("a", "b", "c", "real")] == ["a", "b", "other", "real"]
     names.reserve([])

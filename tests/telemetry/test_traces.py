@@ -19,10 +19,10 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import NoOpTracerProvider, SpanKind, StatusCode
 
 from drumbeat import Drumbeat, Retry, every
+from drumbeat.backends.memory.store import MemoryStore
 from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError, Unavailable
-from drumbeat.model.job import JobSpec
-from drumbeat.stores.memory import MemoryStore
+from drumbeat.model.jobs.job import JobSpec
 from drumbeat.telemetry.traces import Traces
 from drumbeat.testing.clock import START, FakeClock
 from drumbeat.testing.runtime import FakeRuntime

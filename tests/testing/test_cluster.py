@@ -10,7 +10,7 @@ from drumbeat import Context, Drumbeat, Retry, Status, Unavailable, every
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import AttemptLost, ClockSkewed, LeadershipGained
 from drumbeat.model.ids import label_of
-from drumbeat.model.plan import Outcome, TickRecord
+from drumbeat.model.schedules.plan import Outcome, TickRecord
 from drumbeat.testing import Cluster, FakeClock
 
 START = datetime(2030, 1, 1, tzinfo=UTC)
@@ -104,7 +104,7 @@ async def test_a_stopped_node_starts_again_as_a_new_process() -> None:
         assert second is not first
         assert (label(second), second.id != first.id) == (label(first), True)
         assert await cluster.wait_for_leader() is second
-        with pytest.raises(ConfigurationError, match="no node of this cluster"):
+        with pytest.raises(ConfigurationError, match="not a node of this cluster"):
             await cluster.kill(first)
         with pytest.raises(ConfigurationError, match="running already"):
             await cluster.start(second)

@@ -9,7 +9,7 @@ import pytest
 
 from drumbeat import Context, Drumbeat, Retry, Snooze, Status, every
 from drumbeat.config import Settings
-from drumbeat.model.plan import Outcome, SkipReason
+from drumbeat.model.schedules.plan import Outcome, SkipReason
 from drumbeat.testing import FakeClock, FakeRuntime, running, submitted
 
 START = datetime(2030, 1, 1, tzinfo=UTC)

@@ -19,7 +19,7 @@ from drumbeat import (
 )
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import AttemptStarted, JobSettled
-from drumbeat.model.plan import SkipReason
+from drumbeat.model.schedules.plan import SkipReason
 from drumbeat.testing import Drained, FakeClock, FakeRuntime, drain, inline, running, tick
 
 TENANT = ContextVar("TENANT", default="nobody")

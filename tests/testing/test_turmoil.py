@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from drumbeat import Drumbeat, Status, every
-from drumbeat.model.plan import Outcome
+from drumbeat.model.schedules.plan import Outcome
 from drumbeat.testing import Cluster, FakeRuntime, submitted
 
 START = datetime(2030, 1, 1, tzinfo=UTC)

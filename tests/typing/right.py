@@ -23,7 +23,7 @@ from drumbeat import (
     every,
 )
 from drumbeat.model.events import JobSettled, LeadershipGained, LeadershipLost
-from drumbeat.model.ids import JobId
+from drumbeat.wire.job import JobView
 
 app = Drumbeat("memory://", concurrency=5, lease_ttl="10s", queues=("default", "mail"))
 
@@ -124,20 +124,20 @@ async def main() -> None:
 
 async def from_elsewhere(client: Client) -> None:
     job = await client.jobs.submit("greet", ["Ada"], priority=9, delay="1h", tags=["vip"])
-    assert_type(job, Job)
-    assert_type(await client.jobs.wait(job.id, 3.0), Job)
-    assert_type([each.id async for each in client.jobs.all()], list[JobId])
+    assert_type(job, JobView)
+    assert_type(await client.jobs.wait(job.id, 3.0), JobView)
+    assert_type([each.id async for each in client.jobs.all()], list[int])
     await client.schedules.put("nightly", cron("0 2 * * *"), "greet", misfire="all", window="2h")
     assert_type((await client.health()).status, str)
-    async for event in client.events(["job"]):
+    async for event in client.events.follow(["job"]):
         assert_type(event.kind, str)
 
 
 def from_a_script() -> None:
     with SyncClient("http://127.0.0.1:8080", "drum_x", timeout=5) as client:
         job = client.jobs.submit("greet", kwargs={"name": "Ada"}, dedupe_key="k")
-        assert_type(job, Job)
-        assert_type(client.jobs.list().items, tuple[Job, ...])
+        assert_type(job, JobView)
+        assert_type(client.jobs.list().items, tuple[JobView, ...])
         assert_type([each.status for each in client.jobs.all()], list[Status])
         client.queues.pause("mail", reason="too much")
 

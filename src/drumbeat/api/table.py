@@ -1,8 +1,8 @@
-"""The table of all routes: the one place that says what there is, and who may ask."""
+"""The table of all routes."""
 
 from __future__ import annotations
 
-from drumbeat.api.resolver import AnyRoute
+from drumbeat.api.http.route import AnyRoute
 from drumbeat.api.routes import (
     audit,
     cluster,
@@ -40,4 +40,4 @@ TABLE: tuple[AnyRoute, ...] = (
 )
 
 OF_WORKERS: tuple[AnyRoute, ...] = (*cluster.ROUTES, *probes.ROUTES)
-"""What a worker that serves no API can be asked."""
+"""The routes of a worker that does not serve the API."""

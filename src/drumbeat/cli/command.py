@@ -3,59 +3,44 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import click
 
-from drumbeat.cli.exits import Exit, Problem
-from drumbeat.cli.output import Form
-from drumbeat.cli.session import Session
+from drumbeat.cli.exit_codes import Exit, Problem
+from drumbeat.cli.output.output import Form
+from drumbeat.cli.session.session import Session
 
-STORE, NAMESPACE, OUTPUT, APP, DEBUG = "store", "namespace", "output", "app", "debug"
-SERVER, TOKEN_FILE = "server", "token_file"
-GLOBAL = (STORE, NAMESPACE, APP, SERVER, TOKEN_FILE, OUTPUT, DEBUG)
-HERE = frozenset({"demo", "dev", "run", "scheduler", "worker", "api", "db", "bench"})
-"""The commands that work on this machine and on a store, and not on a server."""
+F = TypeVar("F", bound=Callable[..., Any])
+
+STORE, NAMESPACE = "store", "namespace"
+GLOBAL = (STORE, NAMESPACE, "app", "server", "token_file", "output", "debug")
+LOCAL_ONLY = frozenset({"demo", "dev", "run", "scheduler", "worker", "api", "db", "bench"})
+"""The commands that work on this machine, and not on a server."""
 
 
 def global_options(*, hidden: bool) -> list[click.Option]:
-    """The options that every command takes."""
+    """The options that every command takes; `-o` is the only one that every help shows."""
+    texts = (
+        ("--store", "URL", "The store of the fleet."),
+        ("--namespace", "NAME", "The namespace of the app in the store."),
+        ("--app", "MODULE:NAME", "The app whose settings and tasks to use."),
+        ("--server", "URL", "Use this server instead of a store; the token is in DRUMBEAT_TOKEN."),
+        ("--token-file", "FILE", "The file with the token for the server; - is standard input."),
+    )
     return [
-        click.Option(
-            ["--store", STORE], metavar="URL", help="Where the truth is kept.", hidden=hidden
+        *(
+            click.Option([flag], metavar=shape, help=text, hidden=hidden)
+            for flag, shape, text in texts
         ),
         click.Option(
-            ["--namespace", NAMESPACE],
-            metavar="NAME",
-            help="Which of the apps that share the store.",
-            hidden=hidden,
-        ),
-        click.Option(
-            ["--app", APP],
-            metavar="MODULE:NAME",
-            help="The app whose settings and tasks to use.",
-            hidden=hidden,
-        ),
-        click.Option(
-            ["--server", SERVER],
-            metavar="URL",
-            help="Ask this server in place of a store; the token is in DRUMBEAT_TOKEN.",
-            hidden=hidden,
-        ),
-        click.Option(
-            ["--token-file", TOKEN_FILE],
-            metavar="FILE",
-            help="The file that has the token for the server; - is standard input.",
-            hidden=hidden,
-        ),
-        click.Option(
-            ["-o", "--output", OUTPUT],
+            ["-o", "--output"],
             type=click.Choice([form.value for form in Form]),
             help="Tables for people, or JSON for programs.",
         ),
         click.Option(
-            ["--debug", DEBUG],
+            ["--debug"],
             is_flag=True,
             default=None,
             help="Show the traceback of an error.",
@@ -84,7 +69,7 @@ class _Global(click.Command):
             if name not in taken:
                 _take(session, name, ctx.params.pop(name, None))
         if session.server is not None:
-            _refuse_what_works_here(ctx)
+            _refuse_local_command(ctx)
         return super().invoke(ctx)
 
 
@@ -94,24 +79,20 @@ def _take(session: Session, name: str, value: Any) -> None:
     match name:
         case "app":
             session.app_path = value
-        case "server":
-            session.server = value
-        case "token_file":
-            session.token_file = value
         case "output":
             session.output.form = Form(value)
-        case "debug":
-            session.debug = value
+        case "server" | "token_file" | "debug":
+            setattr(session, name, value)
         case _:
             session.settings[name] = value
 
 
-def _refuse_what_works_here(ctx: click.Context) -> None:
-    """Say which commands cannot be asked of a server."""
+def _refuse_local_command(ctx: click.Context) -> None:
+    """Refuse --server for commands that work on this machine only."""
     named = ctx
     while named.parent is not None and named.parent.parent is not None:
         named = named.parent
-    if named.parent is not None and named.info_name in HERE:
+    if named.parent is not None and named.info_name in LOCAL_ONLY:
         raise Problem(
             f"`drumbeat {named.info_name}` works on this machine and not on a server: "
             f"leave --server out",
@@ -123,15 +104,25 @@ class Command(_Global):
     """A command."""
 
 
+def operations(*names: str) -> Callable[[F], F]:
+    """Name the operations of `Fleet` that a command uses, such as `schedules.pause`."""
+
+    def named(function: F) -> F:
+        function.operations = names  # type: ignore[attr-defined]  # a test reads it
+        return function
+
+    return named
+
+
 class Group(_Global, click.Group):
-    """A noun whose commands are its verbs. An unknown one is answered with those that are near."""
+    """A noun whose commands are its verbs. For an unknown verb it suggests a similar one."""
 
     command_class = Command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is meant, or the sentence about it."""
+        """The command of that name; an error with a suggestion if there is none."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             raise click.UsageError(unknown(name, self.list_commands(ctx)), ctx)
@@ -142,7 +133,7 @@ Group.group_class = Group
 
 
 def unknown(name: str, known: Sequence[str]) -> str:
-    """The sentence about a command that does not exist."""
+    """The error for a command that does not exist."""
     near = difflib.get_close_matches(name, known, 1)
     guess = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
     return f"no command is named {name!r}; {guess}"

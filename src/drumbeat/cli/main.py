@@ -11,13 +11,13 @@ from typing import Any, ClassVar, NoReturn
 import click
 
 from drumbeat.cli.command import Group
-from drumbeat.cli.exits import Exit, Problem, exit_for
-from drumbeat.cli.session import Session
-from drumbeat.model.visible import visible
+from drumbeat.cli.exit_codes import Exit, Problem, exit_for
+from drumbeat.cli.session.session import Session
+from drumbeat.model.visible_text import visible
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CommandEntry:
     """A command of the list: where it lives, and its help in one line."""
 
     name: str
@@ -27,26 +27,31 @@ class Entry:
 
 
 COMMANDS = (
-    Entry("demo", "demo", "Watch a fleet of processes lose its leader, and nothing else."),
-    Entry("dev", "dev", "Run everything here on one SQLite file, and reload on changes."),
-    Entry("run", "run", "Run a node of the fleet until a signal stops it."),
-    Entry("scheduler", "run", "Run a node that only schedules.", "scheduler"),
-    Entry("worker", "run", "Run a node that only works.", "worker"),
-    Entry("api", "run", "Run a node that only serves HTTP.", "api"),
-    Entry("schedule", "schedule", "Look at schedules, change them, and ask why one did not run."),
-    Entry("job", "job", "Submit jobs, look at them, cancel and retry them, wait for them."),
-    Entry("queue", "queue", "Show what waits in each queue; pause and resume queues."),
-    Entry("node", "node", "List the nodes of the fleet, and drain them."),
-    Entry("leader", "leader", "Show who leads and who led, and ask the leader to resign."),
-    Entry("token", "token", "Make, list and revoke the tokens of the HTTP API."),
-    Entry("audit", "audit", "Show who changed what, and why."),
-    Entry("cron", "cron", "Say what a cron expression means, and when it runs next."),
-    Entry("config", "config", "Show every setting and where its value came from."),
-    Entry("doctor", "doctor", "Check this machine, the store and the fleet."),
-    Entry("db", "db", "Show and apply the migrations of the store."),
-    Entry("import", "crontab", "Bring schedules over from a crontab.", "import_from"),
-    Entry("bench", "bench", "Measure how fast a store is on this machine."),
-    Entry("completion", "completion", "Print what makes a shell complete these commands."),
+    CommandEntry("demo", "demo", "Show how a fleet survives the loss of its leader."),
+    CommandEntry("dev", "dev", "Run everything here on one SQLite file, and reload on changes."),
+    CommandEntry("run", "run", "Run a node of the fleet until a signal stops it."),
+    CommandEntry("scheduler", "run", "Run a node that only schedules.", "scheduler"),
+    CommandEntry("worker", "run", "Run a node that only works.", "worker"),
+    CommandEntry("api", "run", "Run a node that only serves HTTP.", "api"),
+    CommandEntry("schedule", "schedule.schedule", "List, show, change and explain schedules."),
+    CommandEntry("job", "job.job", "Submit, list, show, cancel and retry jobs, and wait for them."),
+    CommandEntry("operation", "operation", "List, show and cancel bulk changes of jobs."),
+    CommandEntry("queue", "queue", "Show what waits in each queue; pause and resume queues."),
+    CommandEntry("task", "task", "List the tasks that an app knows."),
+    CommandEntry("node", "node", "List and drain the nodes of the fleet."),
+    CommandEntry(
+        "leader", "leader", "Show who leads and who led, and ask the leader to hand over."
+    ),
+    CommandEntry("token", "token", "Create, list and revoke the tokens of the HTTP API."),
+    CommandEntry("audit", "audit", "Show who changed what, and why."),
+    CommandEntry("events", "events", "Print what happens in the fleet, as it happens."),
+    CommandEntry("cron", "cron", "Explain a cron expression, and show when it runs next."),
+    CommandEntry("config", "config", "Show settings; read and write values that the fleet shares."),
+    CommandEntry("doctor", "doctor", "Check this machine, the store and the fleet."),
+    CommandEntry("db", "db", "Show and apply the migrations of the store."),
+    CommandEntry("import", "import_crontab", "Import schedules from a crontab.", "import_from"),
+    CommandEntry("bench", "bench", "Measure how fast a store is on this machine."),
+    CommandEntry("completion", "completion", "Print the completion script of a shell."),
 )
 """Every command, in the order of the help."""
 
@@ -68,7 +73,7 @@ class Commands(Group):
         entry = self.entries.get(cmd_name)
         if entry is None:
             return None
-        module = import_module(f"drumbeat.cli.{entry.module}")
+        module = import_module(f"drumbeat.cli.commands.{entry.module}")
         found: click.Command = getattr(module, entry.attribute)
         return found
 
@@ -91,7 +96,7 @@ class Commands(Group):
             _end(session, KeyboardInterrupt())
         except click.ClickException as error:
             _refuse(error)
-        except BrokenPipeError:  # whoever read our output has seen enough
+        except BrokenPipeError:  # the reader of our output has closed it
             sys.stderr.close()
             sys.exit(Exit.OK)
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last resort
@@ -109,7 +114,7 @@ def _end(session: Session, error: BaseException) -> NoReturn:
 
 
 def _sentences(error: BaseException, code: Exit) -> list[str]:
-    from drumbeat.config.masking import masked  # noqa: PLC0415 - the settings, when needed
+    from drumbeat.config.mask import masked  # noqa: PLC0415 - the settings, when needed
     from drumbeat.model.errors import DrumbeatError  # noqa: PLC0415 - the model, when needed
 
     if code is Exit.INTERRUPTED:

@@ -1,7 +1,6 @@
-"""The backends: which there are, what each serves as, and which setting of its own names it.
+"""The supported backends: what each can serve as, and which setting of its own names it.
 
-A backend that a later version brings needs its row here changed, its class, and its line in
-`drumbeat.wiring`.
+A new backend needs its row here, its class, and its line in `drumbeat.backend_factory`.
 """
 
 from __future__ import annotations
@@ -9,11 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from drumbeat.config.masking import masked
+from drumbeat.config.mask import masked
 from drumbeat.model.part import Part
 
 NONE = "none"
-"""The address of no coordinator at all."""
+"""The address for no coordinator."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,18 +24,18 @@ class Backend:
     serves: tuple[Part, ...]
     example: str
     built: bool = True
-    """False: a later version brings it, and this one says so."""
+    """False: planned for a later version."""
     later: tuple[Part, ...] = ()
-    """What of that only a later version brings."""
+    """The parts that are planned for a later version."""
     setting: str | None = None
-    """The setting that describes it, for fleets that are described by the environment."""
+    """Its own setting, for fleets that are configured by the environment."""
     stands_for: Part | None = None
-    """What that setting asks it to serve as."""
+    """The part that this setting names."""
     over_http: bool = False
-    """That setting may hold URLs of HTTP, as other tools take it; the second scheme is with TLS."""
+    """Whether the setting may hold HTTP URLs, as in other tools; the second scheme is with TLS."""
 
     def gives(self, part: Part) -> bool:
-        """Whether this version has it as that part."""
+        """Whether this version supports the backend as that part."""
         return self.built and part in self.serves and part not in self.later
 
 
@@ -91,13 +90,13 @@ BACKENDS = (
 
 
 def examples(part: Part) -> str:
-    """Addresses that this version takes for a part."""
+    """Example addresses that this version accepts for a part."""
     built = [each.example for each in BACKENDS if each.gives(part)]
     return ", ".join([*built, NONE] if part is Part.COORDINATOR else built)
 
 
 def fault_of(part: Part, address: str) -> str | None:
-    """What is wrong with the address of a part, as a sentence; None if this version takes it."""
+    """What is wrong with the address of a part; None if this version accepts it."""
     if part is Part.COORDINATOR and address == NONE:
         return None
     scheme = urlsplit(address).scheme

@@ -1,7 +1,7 @@
 """The command line of this process, for the apps that are made in it.
 
-An app is made while its module is imported, before the command that imports it could hand it
-anything. So what was said on the command line is noted here, as the environment is in `os.environ`.
+An app is made while its module is imported, before the importing command could pass it anything.
+So the options are kept here, as the environment is in `os.environ`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ _GIVEN: ContextVar[Mapping[str, str]] = ContextVar("drumbeat_command_line", defa
 
 
 def command_line() -> Mapping[str, str]:
-    """The settings that the command line gives, by name."""
     return _GIVEN.get()
 
 
 @contextmanager
 def given_on_command_line(settings: Mapping[str, str]) -> Generator[None]:
-    """Let the apps that are made within have these settings above all others."""
+    """Give these settings precedence for the apps that are made in the body."""
     token = _GIVEN.set(settings)
     try:
         yield

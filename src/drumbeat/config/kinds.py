@@ -9,25 +9,28 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import ClassVar
 
-from drumbeat.model.duration import parse_duration
 from drumbeat.model.errors import InvalidInput
+from drumbeat.model.time.duration import parse_duration
 
 HIGHEST_PORT = 65_535
 SHORTEST_TOKEN = 20
 FEWEST_LETTERS = 8
-"""Different characters that a token has at least."""
+"""The least number of different characters of a token."""
 TRUE = frozenset({"true", "1", "yes", "on"})
 FALSE = frozenset({"false", "0", "no", "off"})
 
 
-class Kind(ABC):
+class SettingKind(ABC):
     """One kind of value."""
 
+    word: ClassVar[str] = ""
+
     @property
-    @abstractmethod
     def placeholder(self) -> str:
-        """What stands for it in the help of an option."""
+        """The word for a value in the help of an option."""
+        return self.word
 
     def read(self, name: str, text: str) -> object:
         """The value that a text stands for."""
@@ -39,23 +42,18 @@ class Kind(ABC):
         """Refuse a value that cannot work."""
 
     def show(self, value: object) -> str:
-        """The value as people write it."""
-        return str(value)
+        """The value as people write it; a missing one is empty."""
+        return "" if value is None else str(value)
 
 
 @dataclass(frozen=True, slots=True)
-class Text(Kind):
+class Text(SettingKind):
     """Any text that is not empty."""
 
     may_be_missing: bool = False
-
-    @property
-    def placeholder(self) -> str:
-        """What stands for it."""
-        return "TEXT"
+    word: ClassVar[str] = "TEXT"
 
     def check(self, name: str, value: object) -> None:
-        """Refuse what is none."""
         if value is None and self.may_be_missing:
             return
         if not isinstance(value, str):
@@ -63,22 +61,15 @@ class Text(Kind):
         if not value.strip():
             raise InvalidInput(f"{name} must not be empty")
 
-    def show(self, value: object) -> str:
-        """As it is written."""
-        return "" if value is None else str(value)
-
 
 @dataclass(frozen=True, slots=True)
-class Token(Kind):
+class Token(SettingKind):
     """A secret that nobody can guess; it may be missing."""
 
-    @property
-    def placeholder(self) -> str:
-        """What stands for it."""
-        return "TOKEN"
+    word: ClassVar[str] = "TOKEN"
 
     def check(self, name: str, value: object) -> None:
-        """Refuse what could be guessed. The value itself is not told."""
+        """Refuse what could be guessed. The error does not contain the value."""
         if value is None:
             return
         if not isinstance(value, str):
@@ -91,67 +82,51 @@ class Token(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Identifier(Kind):
+class Identifier(SettingKind):
     """Letters, digits, - and _, as stores take them in names of their own."""
 
-    @property
-    def placeholder(self) -> str:
-        """What stands for it."""
-        return "NAME"
+    word: ClassVar[str] = "NAME"
 
     def check(self, name: str, value: object) -> None:
-        """Refuse what is none."""
         if not isinstance(value, str) or not value.replace("-", "_").isidentifier():
             raise InvalidInput(f"{name} must consist of letters, digits, - and _, not {value!r}")
 
 
 @dataclass(frozen=True, slots=True)
-class Boolean(Kind):
+class Boolean(SettingKind):
     """True or false."""
 
-    @property
-    def placeholder(self) -> str:
-        """What stands for it."""
-        return "true|false"
+    word: ClassVar[str] = "true|false"
 
     def read(self, name: str, text: str) -> object:
-        """The value of the text."""
         word = text.strip().lower()
         if word not in TRUE | FALSE:
             raise InvalidInput(f"{name} must be true or false (also 1/0, yes/no), not {text!r}")
         return word in TRUE
 
     def check(self, name: str, value: object) -> None:
-        """Refuse what is none."""
         if not isinstance(value, bool):
             raise InvalidInput(f"{name} must be true or false, not {value!r}")
 
     def show(self, value: object) -> str:
-        """As it is written."""
         return str(value).lower()
 
 
 @dataclass(frozen=True, slots=True)
-class Count(Kind):
+class Count(SettingKind):
     """A whole number within bounds."""
 
     highest: int
     may_be_missing: bool = False
-
-    @property
-    def placeholder(self) -> str:
-        """What stands for it."""
-        return "N"
+    word: ClassVar[str] = "N"
 
     def read(self, name: str, text: str) -> object:
-        """The value of the text."""
         try:
             return int(text.strip())
         except ValueError:
             raise InvalidInput(f"{name} must be a whole number, not {text!r}") from None
 
     def check(self, name: str, value: object) -> None:
-        """Refuse what is none."""
         if value is None and self.may_be_missing:
             return
         if not isinstance(value, int) or isinstance(value, bool):
@@ -159,25 +134,16 @@ class Count(Kind):
         if not 1 <= value <= self.highest:
             raise InvalidInput(f"{name} must lie between 1 and {self.highest:,}, not {value}")
 
-    def show(self, value: object) -> str:
-        """As it is written."""
-        return "" if value is None else str(value)
-
 
 @dataclass(frozen=True, slots=True)
-class Length(Kind):
+class Length(SettingKind):
     """A length of time."""
 
     may_be_zero: bool = False
     may_be_missing: bool = False
-
-    @property
-    def placeholder(self) -> str:
-        """What stands for it."""
-        return "DURATION"
+    word: ClassVar[str] = "DURATION"
 
     def check(self, name: str, value: object) -> None:
-        """Refuse what is none."""
         if value is None and self.may_be_missing:
             return
         if not isinstance(value, int | float | str | timedelta) or isinstance(value, bool):
@@ -190,7 +156,6 @@ class Length(Kind):
             raise InvalidInput(f"{name} must be longer than zero, not {value}")
 
     def show(self, value: object) -> str:
-        """As it is written."""
         if value is None:
             return ""
         assert isinstance(value, int | float | str | timedelta)
@@ -198,24 +163,18 @@ class Length(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Names(Kind):
-    """Names, in text separated by commas."""
+class NameList(SettingKind):
+    """Names, separated by commas in text."""
 
     of: str = "queue"
     may_be_empty: bool = False
-
-    @property
-    def placeholder(self) -> str:
-        """What stands for it."""
-        return "NAME,..."
+    word: ClassVar[str] = "NAME,..."
 
     def read(self, name: str, text: str) -> object:
-        """The value of the text."""
         del name
         return tuple(part.strip() for part in text.split(","))
 
     def check(self, name: str, value: object) -> None:
-        """Refuse what is none."""
         if not isinstance(value, tuple | list):
             example = value if isinstance(value, str) else "mail"
             raise InvalidInput(
@@ -228,14 +187,13 @@ class Names(Kind):
             raise InvalidInput(f"{name} must name at least one {self.of}, and no empty name")
 
     def show(self, value: object) -> str:
-        """As it is written."""
         assert isinstance(value, tuple | list)
         return ", ".join(str(each) for each in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - of whatever it is
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Kind):
-    """One of a few words, in upper case whatever was written."""
+class Choice(SettingKind):
+    """One of a few words, in upper case however it was written."""
 
     allowed: tuple[str, ...]
     also: tuple[tuple[str, str], ...] = ()
@@ -243,33 +201,26 @@ class Choice(Kind):
 
     @property
     def placeholder(self) -> str:
-        """What stands for it."""
         return "|".join(self.allowed)
 
     def read(self, name: str, text: str) -> object:
-        """The value of the text."""
         word = text.strip().upper()
         meant = dict(self.also).get(word, word)
         self.check(name, meant if meant in self.allowed else text)
         return meant
 
     def check(self, name: str, value: object) -> None:
-        """Refuse what is none."""
         if value not in self.allowed:
             raise InvalidInput(f"{name} must be one of {', '.join(self.allowed)}, not {value!r}")
 
 
 @dataclass(frozen=True, slots=True)
-class HttpAddress(Kind):
+class HttpAddress(SettingKind):
     """Where to listen: `:8080` for every interface, or `host:port`."""
 
-    @property
-    def placeholder(self) -> str:
-        """What stands for it."""
-        return "HOST:PORT"
+    word: ClassVar[str] = "HOST:PORT"
 
     def check(self, name: str, value: object) -> None:
-        """Refuse what is none."""
         if value is None:
             return
         host, separator, port = str(value).rpartition(":")
@@ -280,10 +231,6 @@ class HttpAddress(Kind):
                 f"with a port up to {HIGHEST_PORT}, not {value!r}"
             )
 
-    def show(self, value: object) -> str:
-        """As it is written."""
-        return "" if value is None else str(value)
-
 
 def host_and_port(address: str) -> tuple[str, int]:
     """The parts of an address to listen at; an empty host is every interface."""
@@ -292,22 +239,14 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Address(Kind):
+class BackendUrl(SettingKind):
     """Where a store, a coordinator or a queue is. `backends` says which there are."""
 
-    @property
-    def placeholder(self) -> str:
-        """What stands for it."""
-        return "URL"
+    word: ClassVar[str] = "URL"
 
     def check(self, name: str, value: object) -> None:
-        """Refuse what is none."""
         if value is not None and not (isinstance(value, str) and value.strip()):
             raise InvalidInput(f"{name} must be an address such as 'memory://', not {value!r}")
-
-    def show(self, value: object) -> str:
-        """As it is written."""
-        return "" if value is None else str(value)
 
 
 _UNITS = (("d", 86_400), ("h", 3_600), ("m", 60))

@@ -17,7 +17,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class SettingOrigin:
     """Where a value came from, and under which name it was given there."""
 
     level: Level
@@ -27,5 +27,5 @@ class Origin:
         return f"{self.level} {self.name}" if self.name else str(self.level)
 
 
-DEFAULT = Origin(Level.DEFAULT)
-CODE = Origin(Level.CODE)
+DEFAULT = SettingOrigin(Level.DEFAULT)
+CODE = SettingOrigin(Level.CODE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from drumbeat.config.kinds import Kind
+from drumbeat.config.kinds import SettingKind
 
 PREFIX = "DRUMBEAT_"
 FROM_FILE = "_FILE"
@@ -13,17 +13,17 @@ _ROW = "setting"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SettingRow:
     """What the table says of a setting, beside its name and its default."""
 
-    kind: Kind
+    kind: SettingKind
     meaning: str
     plain: tuple[str, ...] = ()
-    """Names without the prefix under which the environment may give it."""
+    """Environment variables without the prefix that may give it."""
     secret: bool = False
-    """Its value may hold a password: it is shown masked, and can be given as a file."""
+    """Whether it may hold a password: it is shown masked, and can be given as a file."""
     option: str | None = ""
-    """Its option on the command line, if it is not named after it; None if it has none."""
+    """Its command-line option, if it differs from its name; None: it has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,27 +32,25 @@ class Setting:
 
     name: str
     default: object
-    row: Row
+    row: SettingRow
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """Its names in the environment, the strongest first."""
+        """Its environment variables, the strongest first."""
         prefixed = (f"{PREFIX}{name}" for name in (self.name.upper(), *self.row.plain))
         return tuple(dict.fromkeys((*prefixed, *self.row.plain)))
 
     @property
     def option(self) -> str | None:
-        """Its option on the command line."""
         named = self.row.option
         return f"--{self.name.replace('_', '-')}" if named == "" else named
 
 
-def setting(row: Row) -> Mapping[str, Row]:
-    """The row as the metadata of a field."""
+def setting(row: SettingRow) -> Mapping[str, SettingRow]:
     return {_ROW: row}
 
 
-def row_of(metadata: Mapping[str, object]) -> Row | None:
-    """The row in the metadata of a field, if the field is a setting."""
+def row_of(metadata: Mapping[str, object]) -> SettingRow | None:
+    """The row in a field's metadata; None if the field is not a setting."""
     row = metadata.get(_ROW)
-    return row if isinstance(row, Row) else None
+    return row if isinstance(row, SettingRow) else None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from drumbeat.config.origin import Level, Origin
+from drumbeat.config.origin import Level, SettingOrigin
 from drumbeat.config.setting import FROM_FILE, Setting
 from drumbeat.model.errors import InvalidInput
 
@@ -15,22 +15,22 @@ DOTENV = Path(".env")
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A text that a source has for a setting, and the name that it was found under."""
+class SettingText:
+    """The text of a setting in a source, and the name that it was found under."""
 
     text: str
-    origin: Origin
+    origin: SettingOrigin
 
 
 @dataclass(frozen=True, slots=True)
 class Variables:
-    """Names and texts, as the environment has them or a `.env` file."""
+    """Variables by name, from the environment or from a `.env` file."""
 
     level: Level
     texts: Mapping[str, str]
 
-    def find(self, each: Setting) -> Text | None:
-        """The text for a setting under the strongest of its names. An empty one counts as none.
+    def find(self, each: Setting) -> SettingText | None:
+        """The text for a setting under the strongest of its names. An empty text counts as none.
 
         A setting that may hold a secret can also be given as the path of a file that holds it.
         """
@@ -43,14 +43,14 @@ class Variables:
                     f"remove one of them"
                 )
             if text:
-                return Text(text, Origin(self.level, name))
+                return SettingText(text, SettingOrigin(self.level, name))
             if path:
-                origin = Origin(self.level, name + FROM_FILE)
-                return Text(_contents(each, Path(path), origin), origin)
+                origin = SettingOrigin(self.level, name + FROM_FILE)
+                return SettingText(_contents(each, Path(path), origin), origin)
         return None
 
 
-def _contents(each: Setting, path: Path, origin: Origin) -> str:
+def _contents(each: Setting, path: Path, origin: SettingOrigin) -> str:
     try:
         return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -62,12 +62,11 @@ def _contents(each: Setting, path: Path, origin: Origin) -> str:
 
 
 def environment_of_this_process() -> Mapping[str, str]:
-    """The environment, as it is now."""
     return dict(os.environ)
 
 
 def dotenv_here() -> Mapping[str, str]:
-    """What the `.env` file of the working directory says; nothing where there is none."""
+    """The variables of the `.env` file in the working directory; none if there is no file."""
     if not DOTENV.is_file():
         return {}
     from dotenv import dotenv_values  # noqa: PLC0415 - only those who have such a file wait for it

@@ -1,4 +1,4 @@
-"""The lock of a SQLite file: whether somebody holds it for longer than a write takes."""
+"""The lock of a SQLite file: whether it is held for longer than a write takes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ PATIENCE = 0.5
 
 
 def is_stuck(address: str) -> bool:
-    """Whether nobody can write at the address now; only of a SQLite file can that be said.
+    """Whether nobody can write to the address now. Always False for anything but SQLite.
 
     A process that is stopped while it writes keeps the lock of the file, and the others wait until
-    it goes on or dies: SQLite knows no other way.
+    it continues or dies.
     """
     if not address.startswith(SCHEME):
         return False

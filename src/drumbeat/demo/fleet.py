@@ -9,16 +9,16 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from drumbeat.demo.node import Setting, command
+from drumbeat.demo.node import DemoSetting, command
 
 NODE_ROLES = ("scheduler", "worker")
 WORKER_ROLES = ("worker",)
 
 
-class Fleet:
-    """So many nodes, and so many workers beside them, each a process of its own."""
+class DemoFleet:
+    """The nodes and the extra workers, each a process of its own."""
 
-    def __init__(self, setting: Setting, nodes: int, workers: int) -> None:
+    def __init__(self, setting: DemoSetting, nodes: int, workers: int) -> None:
         self._setting = setting
         self._roles = {
             **{f"node-{number}": NODE_ROLES for number in range(1, nodes + 1)},
@@ -28,7 +28,6 @@ class Fleet:
 
     @property
     def alive(self) -> tuple[str, ...]:
-        """The labels of those that run."""
         return tuple(
             label for label, process in self._processes.items() if process.returncode is None
         )
@@ -51,27 +50,23 @@ class Fleet:
             await process.wait()
 
     async def start(self, label: str) -> None:
-        """Start a process, or one in the place of one that has ended."""
+        """Start a process, or its replacement."""
         arguments = command(self._setting, label, self._roles[label])
         self._processes[label] = await asyncio.create_subprocess_exec(
             sys.executable, *arguments, stdin=asyncio.subprocess.PIPE
         )
 
     async def kill(self, label: str) -> None:
-        """End a process at once, whatever it is doing."""
         self._processes[label].kill()
         await self._processes[label].wait()
 
     def pause(self, label: str) -> None:
-        """Stop a process in its tracks, without its knowing."""
         self._processes[label].send_signal(signal.SIGSTOP)
 
     def resume(self, label: str) -> None:
-        """Let a paused process go on."""
         self._processes[label].send_signal(signal.SIGCONT)
 
     async def stop(self) -> None:
-        """Ask all to drain and stop, and wait for them."""
         for label in self.alive:
             self._processes[label].terminate()
         for process in self._processes.values():

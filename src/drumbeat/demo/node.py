@@ -13,15 +13,15 @@ from typing import Any
 
 from drumbeat.app import Drumbeat
 from drumbeat.config import Settings
-from drumbeat.demo.record import Record
-from drumbeat.engine.context import Context
-from drumbeat.engine.handle import Task
-from drumbeat.model.retry import Retry
+from drumbeat.demo.record import HandlerRecord
+from drumbeat.engine.tasks.context import Context
+from drumbeat.engine.tasks.handle import Task
+from drumbeat.model.jobs.retry import Retry
 from drumbeat.model.triggers import every
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class DemoSetting:
     """What all processes of one demo agree on."""
 
     store: str
@@ -33,7 +33,7 @@ class Setting:
     folder: Path
 
 
-def make_app(setting: Setting, label: str) -> tuple[Drumbeat, Task[[int], None]]:
+def make_app(setting: DemoSetting, label: str) -> tuple[Drumbeat, Task[[int], None]]:
     """The app that every process of the fleet runs, and its task for the flood of jobs."""
     settings: Settings = {
         "instance_id": label,
@@ -45,7 +45,7 @@ def make_app(setting: Setting, label: str) -> tuple[Drumbeat, Task[[int], None]]
         "grace": 5.0,
     }
     app = Drumbeat(setting.store, coordinator=setting.coordinator, **settings)
-    record = Record(setting.folder)
+    record = HandlerRecord(setting.folder)
     for number in range(setting.schedules):
         _declare_beat(app, record, f"beat-{number}")
 
@@ -56,7 +56,7 @@ def make_app(setting: Setting, label: str) -> tuple[Drumbeat, Task[[int], None]]
     return app, work
 
 
-def _declare_beat(app: Drumbeat, record: Record, name: str) -> None:
+def _declare_beat(app: Drumbeat, record: HandlerRecord, name: str) -> None:
     retry = Retry.linear(max_retries=10, delay=0.1)
 
     @app.scheduled(every(seconds=1), name=name, misfire="all", overlap="allow", retry=retry)
@@ -64,8 +64,7 @@ def _declare_beat(app: Drumbeat, record: Record, name: str) -> None:
         record.write(name, ctx.tick_at)
 
 
-def command(setting: Setting, label: str, roles: tuple[str, ...]) -> list[str]:
-    """The arguments that start a node with `main`."""
+def command(setting: DemoSetting, label: str, roles: tuple[str, ...]) -> list[str]:
     given: dict[str, Any] = {
         "--store": setting.store,
         "--coordinator": setting.coordinator or "",
@@ -80,14 +79,14 @@ def command(setting: Setting, label: str, roles: tuple[str, ...]) -> list[str]:
 
 
 def _end_with_the_demo() -> None:
-    """End when our input does: the demo, which holds the other end, was killed."""
+    """Exit when standard input closes: the demo, which holds the other end, has died."""
     while os.read(sys.stdin.fileno(), 1):
         pass
     os._exit(1)
 
 
 def main() -> None:
-    """Run one node until a signal stops it, or nobody is left to send one."""
+    """Run one node until a signal stops it or the demo has died."""
     threading.Thread(target=_end_with_the_demo, daemon=True).start()
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("--store", "--coordinator", "--namespace", "--folder", "--label", "--roles"):
@@ -96,7 +95,7 @@ def main() -> None:
     parser.add_argument("--schedules", type=int, required=True)
     given = parser.parse_args()
     logging.getLogger("drumbeat").setLevel(logging.ERROR)  # the demo tells the story itself
-    setting = Setting(
+    setting = DemoSetting(
         given.store,
         given.coordinator or None,
         given.namespace,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from drumbeat.demo.record import Entry
+from drumbeat.demo.record import HandlerRun
 
 Tick: TypeAlias = tuple[str, datetime]
 """A tick's identity: the name of its schedule, and its instant."""
@@ -16,7 +16,7 @@ Tick: TypeAlias = tuple[str, datetime]
 
 @dataclass(frozen=True, slots=True)
 class TickBalance:
-    """Ticks and fires, which should be one to one: where they are not, the earliest first."""
+    """Ticks compared with fires, which should be one to one; differences are listed by time."""
 
     due: int
     fired: int
@@ -32,7 +32,7 @@ class TickBalance:
 
 
 def balance(due: Iterable[Tick], fired: Iterable[Tick], ran: Iterable[Tick]) -> TickBalance:
-    """Compare what the triggers name, what the ledger has, and what the handlers wrote down."""
+    """Compare the ticks that were due, the ledger and the runs of handlers."""
     wanted, handled, fires = set(due), set(ran), Counter(fired)
     return TickBalance(
         due=len(wanted),
@@ -50,7 +50,7 @@ def _in_order(ticks: Iterable[Tick]) -> list[Tick]:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What came out. Nothing lost and nothing doubled, or it failed."""
+    """The result. It holds if nothing is lost and nothing doubled."""
 
     ticks_due: int
     fired: int
@@ -66,29 +66,28 @@ class Proof:
 
     @property
     def holds(self) -> bool:
-        """Whether every tick fired once, and every job was done."""
         return self.lost == self.doubled == self.jobs_lost == 0
 
 
 @dataclass(frozen=True, slots=True)
-class Accounts:
-    """What is compared."""
+class ComparedAccounts:
+    """The three accounts that are compared."""
 
     due: Mapping[str, Sequence[datetime]]
     """By schedule: the ticks that its trigger names."""
     ledger: Mapping[str, Sequence[datetime]]
     """By schedule: the ticks that the ledger has as fired, each as often as it has it."""
-    record: Sequence[Entry]
+    record: Sequence[HandlerRun]
     """What the handlers wrote down."""
     jobs: int
     completed: int
 
 
-def prove(accounts: Accounts, failover_seconds: float | None) -> Proof:
+def prove(accounts: ComparedAccounts, failover_seconds: float | None) -> Proof:
     """Compare the accounts.
 
-    A tick is lost if it was due and the ledger does not have it as fired, or if no handler ever
-    ran for it; it is doubled if the ledger has it twice.
+    A tick is lost if it was due and the ledger does not have it as fired, or if no handler ran for
+    it; it is doubled if the ledger has it twice.
     """
     runs = Counter((entry.what, entry.tick_at) for entry in accounts.record)
     ticks = balance(

@@ -10,16 +10,16 @@ from datetime import datetime
 from pathlib import Path
 
 from drumbeat.demo.file_lock import is_stuck
-from drumbeat.demo.fleet import Fleet
-from drumbeat.demo.node import Setting, make_app
-from drumbeat.demo.proof import Accounts, Proof, prove
-from drumbeat.demo.record import Record
-from drumbeat.engine.runtime import SystemRuntime
+from drumbeat.demo.fleet import DemoFleet
+from drumbeat.demo.node import DemoSetting, make_app
+from drumbeat.demo.proof import ComparedAccounts, Proof, prove
+from drumbeat.demo.record import HandlerRecord
+from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.model.errors import ConfigurationError, WaitTimeout
 from drumbeat.model.ids import label_of
-from drumbeat.model.job import Status
+from drumbeat.model.jobs.job import Status
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
-from drumbeat.model.plan import Outcome, TickRecord
+from drumbeat.model.schedules.plan import Outcome, TickRecord
 
 LOOK_EVERY = 0.1
 LONGEST_WAIT = 60.0
@@ -28,8 +28,8 @@ JOBS_PER_SECOND = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Script:
-    """How large the fleet is, where it keeps things, and how long the story takes."""
+class DemoScript:
+    """How large the fleet is, where it stores its data, and how long the demo takes."""
 
     nodes: int = 3
     workers: int = 2
@@ -42,7 +42,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class Glimpse:
-    """How things stand, for those who watch."""
+    """The state of the fleet, for display."""
 
     elapsed: float
     leader: str | None
@@ -51,10 +51,10 @@ class Glimpse:
 
 
 class Story:
-    """Plays a script, telling as it goes, and proves how it ended."""
+    """Plays a script, reports its steps, and proves how it ended."""
 
     def __init__(
-        self, script: Script, tell: Callable[[str], None], show: Callable[[Glimpse], None]
+        self, script: DemoScript, tell: Callable[[str], None], show: Callable[[Glimpse], None]
     ) -> None:
         self._script = script
         self._tell = tell
@@ -79,23 +79,23 @@ class Story:
         with tempfile.TemporaryDirectory(prefix="drumbeat-demo-") as folder:
             setting = self._setting(Path(folder))
             self._client, self._work = make_app(setting, "demo")
-            self._record = Record(setting.folder)
+            self._record = HandlerRecord(setting.folder)
             self._addresses = {setting.store, setting.coordinator or setting.store}
-            fleet = Fleet(setting, self._script.nodes, self._script.workers)
+            fleet = DemoFleet(setting, self._script.nodes, self._script.workers)
             async with self._client.connected(), fleet:
                 self._fleet = fleet
                 proof = await self._act()
                 await fleet.stop()
             return proof
 
-    def _setting(self, folder: Path) -> Setting:
+    def _setting(self, folder: Path) -> DemoSetting:
         store = self._script.store or f"sqlite:///{folder}/demo.db"
         runs = folder / "runs"
         runs.mkdir()
         if self._script.store or self._script.coordinator:
             self._tell(f"everything is kept under the namespace {self._namespace}")
         coordinator, ttl = self._script.coordinator, self._script.ttl
-        return Setting(store, coordinator, self._namespace, ttl, SCHEDULES, runs)
+        return DemoSetting(store, coordinator, self._namespace, ttl, SCHEDULES, runs)
 
     async def _act(self) -> Proof:
         script = self._script
@@ -131,7 +131,7 @@ class Story:
             self._fleet.pause(label)
 
     async def _until(self, seconds: float) -> None:
-        """Let time pass until so many seconds of the story, submitting jobs all the while."""
+        """Let the story run up to this second, submitting jobs all the while."""
         while (elapsed := self._clock.elapsed() - self._started) < seconds:
             due = int(elapsed * JOBS_PER_SECOND)
             if due > self._submitted:
@@ -183,7 +183,7 @@ class Story:
                 if (row.epoch or 0) > epoch
             ]
         completed = await self._completed()
-        accounts = Accounts(due, ledger, self._record.read(), self._submitted, completed)
+        accounts = ComparedAccounts(due, ledger, self._record.read(), self._submitted, completed)
         return prove(accounts, min(takeovers, default=None))
 
     async def _accounted(self, name: str, until: datetime) -> None:

@@ -1,13 +1,13 @@
-"""Cached: an answer is good for a while."""
+"""Cached electors: an answer is reused for a while."""
 
 from __future__ import annotations
 
 import asyncio
 
 from drumbeat.electors.wrapped import WrappedElector
-from drumbeat.engine.runtime import SystemClock
-from drumbeat.model.duration import parse_duration
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import InvalidOption
+from drumbeat.model.time.duration import parse_duration
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.elector import Elector
 
@@ -33,10 +33,10 @@ class _Cached(WrappedElector):
         self._clock = clock
         self._asking = asyncio.Lock()
         self._answer: tuple[bool, float] | None = None
-        """What was said, and when it was asked."""
+        """The last answer, and when it was asked for."""
 
     async def is_leader(self) -> bool:
-        """The last answer, or a new one if that is too old."""
+        """The last answer, or a new one if it is too old."""
         async with self._asking:
             if self._answer is not None:
                 leads, asked_at = self._answer
@@ -49,16 +49,13 @@ class _Cached(WrappedElector):
             return leads
 
     async def elect(self) -> bool:
-        """Stand, and forget what was known."""
         self._answer = None
         return await super().elect()
 
     async def resign(self, reason: str = "resigned") -> None:
-        """Resign, and forget what was known."""
         await super().resign(reason)
         self._answer = None
 
     def step_down(self, reason: str) -> None:
-        """Step down, and forget what was known."""
         super().step_down(reason)
         self._answer = None

@@ -8,41 +8,40 @@ from types import TracebackType
 from typing import Self, TypeVar
 from weakref import WeakValueDictionary
 
-from drumbeat.backends import Borrowed, coordinator_at
+from drumbeat.backend_factory import Borrowed, coordinator_at
+from drumbeat.backends.memory.coordinator import MemoryCoordinator
 from drumbeat.config import Config
-from drumbeat.coordinators.memory import MemoryCoordinator
-from drumbeat.engine.bus import Bus, Listener
-from drumbeat.engine.elector import OWN_WILL, RESIGNED, Candidacy
-from drumbeat.engine.elector import Elector as LeaseKeeper
-from drumbeat.engine.patience import within
-from drumbeat.engine.runtime import SystemRuntime
-from drumbeat.model.duration import parse_duration
+from drumbeat.engine.leading.elector import RESIGNED, VOLUNTARY, Candidacy, LeaderElector
+from drumbeat.engine.plumbing.bus import Bus, EventListener
+from drumbeat.engine.plumbing.runtime import SystemRuntime
+from drumbeat.engine.plumbing.time_outs import timeout_after
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import LeadershipGained, LeadershipLost
+from drumbeat.model.fleet.lease import Lease
+from drumbeat.model.fleet.outage import Outage
 from drumbeat.model.ids import node_id
-from drumbeat.model.lease import Lease
-from drumbeat.model.outage import Outage
+from drumbeat.model.time.duration import parse_duration
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.ports.runtime import Runtime
-from drumbeat.rules.leading import Leading, LeaseTimings
+from drumbeat.rules.leadership.lease_trust import Leading, LeaseTimings
 from drumbeat.telemetry.logs import log_events
 
-Gained = TypeVar("Gained", bound=Listener[LeadershipGained])
-Lost = TypeVar("Lost", bound=Listener[LeadershipLost])
+Gained = TypeVar("Gained", bound=EventListener[LeadershipGained])
+Lost = TypeVar("Lost", bound=EventListener[LeadershipLost])
 
 RETRY_EVERY = 2.0
 MEMORY = "memory://"
 
 _IN_THIS_PROCESS: WeakValueDictionary[str, MemoryCoordinator] = WeakValueDictionary()
-"""What the elections of one process and one clock share, for as long as there are any."""
+"""The coordinators that the elections of one process and one clock share."""
 
 
 class LeaderElection:
-    """`LeaderElection("instance-1", "sqlite:///leader.db")`: stands, keeps its lease, resigns.
+    """`LeaderElection("instance-1", "sqlite:///leader.db")`: campaigns, keeps its lease, resigns.
 
-    The coordinator is an address or one that exists already. With `memory://` the elections of one
-    process are among themselves. The lease is kept in a thread of its own, so that code which
-    blocks the event loop cannot lose it.
+    The coordinator is an address or an existing one. With `memory://` the elections of one process
+    share a coordinator. The lease is kept in a thread of its own, so that code which blocks the
+    event loop cannot lose it.
     """
 
     def __init__(
@@ -62,10 +61,10 @@ class LeaderElection:
         self._runtime = runtime or SystemRuntime()
         self._connect = _connection(coordinator, self._runtime)
         self._bus = Bus(self._runtime.clock)
-        self._keeper: LeaseKeeper | None = None
+        self._elector: LeaderElector | None = None
         self._telling: asyncio.Task[None] | None = None
         self._led: Lease | None = None
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         log_events(self._bus.on, instance_id)
 
     @property
@@ -79,18 +78,18 @@ class LeaderElection:
 
     @property
     def outage(self) -> Outage | None:
-        """What the coordinator fails with, and since when; None: it answers, or nobody asks."""
-        return None if self._keeper is None else self._keeper.outage
+        """What the coordinator fails with, and since when; None: it answers, or is not asked."""
+        return None if self._elector is None else self._elector.outage
 
     async def elect(self) -> bool:
-        """Stand, from now until `resign`; return whether this instance leads after the first try.
+        """Campaign from now until `resign`; return whether this instance leads after the first try.
 
-        A coordinator that does not answer counts as a no, is told in the log, and is tried again.
+        A coordinator that does not answer counts as a no, is logged, and is tried again.
         """
-        keeper = self._keeper or self._stand()
-        tries = keeper.tries
-        while self._keeper is keeper and self._lease() is None and keeper.tries == tries:
-            await self._news.wait()
+        elector = self._elector or self._stand()
+        tries = elector.tries
+        while self._elector is elector and self._lease() is None and elector.tries == tries:
+            await self._changed.wait()
         return self._lease() is not None
 
     async def is_leader(self) -> bool:
@@ -98,24 +97,24 @@ class LeaderElection:
         return self._lease() is not None
 
     async def wait(self, timeout: float | str | None = None) -> bool:
-        """Return True once this instance leads, or False after so long."""
+        """Return True once this instance leads, or False after the time-out."""
         if timeout is None:
             await self._until_leading()
             return True
         try:
-            async with within(self._runtime.clock, parse_duration(timeout).total_seconds()):
+            async with timeout_after(self._runtime.clock, parse_duration(timeout).total_seconds()):
                 await self._until_leading()
         except TimeoutError:
             return False
         return True
 
     async def resign(self, reason: str = RESIGNED) -> None:
-        """Let another lead, and stand no more until the next `elect`."""
-        keeper, self._keeper = self._keeper, None
-        if keeper is None:
+        """Let another lead, and campaign no more until the next `elect`."""
+        elector, self._elector = self._elector, None
+        if elector is None:
             return
         try:
-            await keeper.stop(reason)
+            await elector.stop(reason)
         finally:
             self._note(None, reason, graceful=True)
             telling, self._telling = self._telling, None
@@ -124,10 +123,10 @@ class LeaderElection:
         await self._bus.flush()
 
     def step_down(self, reason: str = RESIGNED) -> None:
-        """Give up the present term, let others go first, and go on standing. From any thread."""
-        keeper, lease = self._keeper, self._lease()
-        if keeper is not None and lease is not None:
-            keeper.resign(lease, reason)
+        """Give up the present term, let others go first, and keep campaigning. From any thread."""
+        elector, lease = self._elector, self._lease()
+        if elector is not None and lease is not None:
+            elector.resign(lease, reason)
 
     def on_gained(self, listener: Gained) -> Gained:
         """Call the listener whenever this instance begins to lead. Usable as a decorator."""
@@ -151,44 +150,44 @@ class LeaderElection:
     ) -> None:
         await self.resign()
 
-    def _stand(self) -> LeaseKeeper:
+    def _stand(self) -> LeaderElector:
         node = node_id(self.instance_id, self._runtime.random.getrandbits(64))
         retry_every = min(RETRY_EVERY, self._timings.ttl / 3)
         candidacy = Candidacy(f"election/{self.name}", node, self._timings, retry_every)
-        keeper = LeaseKeeper(candidacy, self._connect, self._runtime, self._bus)
-        keeper.changed = lambda: self._follow(keeper)
-        self._keeper = keeper
+        elector = LeaderElector(candidacy, self._connect, self._runtime, self._bus)
+        elector.on_change(lambda: self._follow(elector))
+        self._elector = elector
         self._telling = asyncio.create_task(self._bus.run(), name=f"drumbeat-election-{self.name}")
-        keeper.start()
-        return keeper
+        elector.start()
+        return elector
 
     def _lease(self) -> Lease | None:
-        """The lease of the present term, if it is still to be trusted."""
-        keeper = self._keeper
-        if keeper is None or not isinstance(state := keeper.state, Leading):
+        """The lease of the present term, if it can still be trusted."""
+        elector = self._elector
+        if elector is None or not isinstance(state := elector.state, Leading):
             return None
-        return state.lease if keeper.may_act(state.lease) else None
+        return state.lease if elector.may_act(state.lease) else None
 
-    def _follow(self, keeper: LeaseKeeper) -> None:
-        if keeper is self._keeper:
-            state = keeper.state
-            reason = keeper.lost_because(self._led) if self._led else ""
+    def _follow(self, elector: LeaderElector) -> None:
+        if elector is self._elector:
+            state = elector.state
+            reason = elector.lost_because(self._led) if self._led else ""
             lease = state.lease if isinstance(state, Leading) else None
-            self._note(lease, reason, graceful=reason in OWN_WILL)
+            self._note(lease, reason, graceful=reason in VOLUNTARY)
 
     def _note(self, lease: Lease | None, reason: str, *, graceful: bool) -> None:
-        """Tell what has changed since it was told last, and wake whoever waits for news."""
+        """Emit what has changed since the last call, and wake everyone who waits for a change."""
         before, self._led = self._led, lease
         if before is not None and before != lease:
             self._bus.emit(LeadershipLost(self.name, before.holder, before.token, reason, graceful))
         if lease is not None and before != lease:
             self._bus.emit(LeadershipGained(self.name, lease.holder, lease.token))
-        news, self._news = self._news, asyncio.Event()
+        news, self._changed = self._changed, asyncio.Event()
         news.set()
 
     async def _until_leading(self) -> None:
         while self._lease() is None:
-            await self._news.wait()
+            await self._changed.wait()
 
 
 def _connection(coordinator: str | Coordinator, runtime: Runtime) -> Callable[[], Coordinator]:
@@ -197,7 +196,7 @@ def _connection(coordinator: str | Coordinator, runtime: Runtime) -> Callable[[]
     if coordinator != MEMORY:
         return coordinator_at(coordinator, Config(), runtime)
     clock = runtime.clock
-    # All real clocks are one; each fake clock has its own. The coordinator keeps it, and so its id.
+    # All real clocks share one coordinator; each fake clock has its own, which keeps its id alive.
     key = MEMORY if isinstance(runtime, SystemRuntime) else f"{MEMORY}{id(clock)}"
     shared = _IN_THIS_PROCESS.get(key)
     if shared is None:

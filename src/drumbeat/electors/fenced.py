@@ -1,4 +1,4 @@
-"""Fenced: a term has a number, and a new number is a new term."""
+"""Fenced electors: each term has a number, and a new number is a new term."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class FencedElector(WrappedElector):
         return self._epoch
 
     async def is_leader(self) -> bool:
-        """Whether this instance leads, and under the number that it led under before, if it did."""
+        """Whether this instance leads under the same number as before, if it led before."""
         before, self._epoch = self._epoch, None
         if not await self._elector.is_leader():
             return False

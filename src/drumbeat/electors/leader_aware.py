@@ -8,19 +8,19 @@ from typing import Self
 
 from drumbeat.app import ROLES, Drumbeat
 from drumbeat.electors.wrapped import Electing
-from drumbeat.model.node import Role
+from drumbeat.model.fleet.node import Role
 from drumbeat.ports.elector import Elector
 
 
 class LeaderAwareScheduler:
-    """Wraps an app: it fires ticks and runs jobs while the elector says so, and else is idle.
+    """Wraps an app: it fires ticks and runs jobs only while the elector says so.
 
     ```python
     election = LeaderElection("instance-1", "sqlite:///leader.db")
     async with LeaderAwareScheduler(election, app): ...
     ```
-    An election is stood in from the start to the stop of the scheduler. `Drumbeat(elector=...)` is
-    the same without that, and with followers that run jobs of a shared store.
+    The election is joined from the start to the stop of the scheduler. `Drumbeat(elector=...)` does
+    the same without that, and its followers run jobs of a shared store.
     """
 
     def __init__(self, elector: Elector, app: Drumbeat) -> None:
@@ -29,7 +29,7 @@ class LeaderAwareScheduler:
         app.obey(elector, followers_idle=True)
 
     async def start(self, roles: Iterable[Role | str] = ROLES) -> None:
-        """Stand in the election, and start the app."""
+        """Join the election, and start the app."""
         if isinstance(self.elector, Electing):
             await self.elector.elect()
         await self.app.start(roles)

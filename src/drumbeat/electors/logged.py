@@ -1,4 +1,4 @@
-"""Logged: changes of leadership become lines."""
+"""Logged electors: changes of leadership become log lines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ class _Logged(WrappedElector):
         self._failing = False
 
     async def is_leader(self) -> bool:
-        """The elector's answer; a change of it is written down."""
         try:
             leads = await self._elector.is_leader()
         except Exception as error:

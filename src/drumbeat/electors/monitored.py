@@ -1,17 +1,17 @@
-"""Monitored: leadership as numbers."""
+"""Monitored electors: leadership as metrics."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from drumbeat.electors.wrapped import WrappedElector
-from drumbeat.engine.runtime import SystemClock
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.elector import Elector
 
 
 class ElectorMetrics(Protocol):
-    """Where the numbers go. Any metrics library can be put behind these three."""
+    """Receives the metrics. Any metrics library can implement these three methods."""
 
     def leading(self, *, leads: bool) -> None:
         """A gauge: 1 while this instance leads, 0 while it does not. Called after each answer."""
@@ -41,7 +41,7 @@ class _Monitored(WrappedElector):
         self._led = False
 
     async def is_leader(self) -> bool:
-        """The elector's answer. One that fails counts as no, for the gauge."""
+        """The elector's answer. An error counts as no, for the gauge."""
         asked_at = self._clock.elapsed()
         try:
             leads = await self._elector.is_leader()

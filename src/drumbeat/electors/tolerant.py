@@ -1,15 +1,15 @@
-"""Tolerant: a leader stays one while its elector fails for a short time."""
+"""Tolerant electors: a leader stays leader while its elector fails for a short time."""
 
 from __future__ import annotations
 
 from drumbeat.electors.wrapped import WrappedElector
-from drumbeat.engine.patience import within
-from drumbeat.engine.runtime import SystemClock
-from drumbeat.model.duration import parse_duration
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.engine.plumbing.time_outs import timeout_after
 from drumbeat.model.errors import InvalidOption
+from drumbeat.model.time.duration import parse_duration
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.elector import Elector
-from drumbeat.rules.electors import require_answer
+from drumbeat.rules.leadership.elector_check import require_answer
 
 
 def tolerant(
@@ -43,10 +43,10 @@ class _Tolerant(WrappedElector):
         self._trusted_until = float("-inf")
 
     async def is_leader(self) -> bool:
-        """The elector's answer; while it fails, yes if the last yes is not too old."""
+        """The elector's answer; while it fails, yes if the last yes is recent enough."""
         asked_at = self._clock.elapsed()
         try:
-            async with within(self._clock, self._patience):
+            async with timeout_after(self._clock, self._patience):
                 leads = require_answer(await self._elector.is_leader(), self._elector)
         except Exception:
             if self._clock.elapsed() < self._trusted_until:
@@ -56,11 +56,9 @@ class _Tolerant(WrappedElector):
         return leads
 
     async def resign(self, reason: str = "resigned") -> None:
-        """Resign, and forget the last yes."""
         self._trusted_until = float("-inf")
         await super().resign(reason)
 
     def step_down(self, reason: str) -> None:
-        """Step down, and forget the last yes."""
         self._trusted_until = float("-inf")
         super().step_down(reason)

@@ -1,4 +1,4 @@
-"""Wrapped: what all electors around another one have in common."""
+"""Wrapped electors: what all electors around another one have in common."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from abc import ABC, abstractmethod
 from typing import Protocol, runtime_checkable
 
 from drumbeat.ports.elector import Elector
-from drumbeat.rules.electors import require_elector
+from drumbeat.rules.leadership.elector_check import require_elector
 
 
 @runtime_checkable
 class Electing(Protocol):
-    """An elector that can also be told to stand, and not to."""
+    """An elector that can also campaign, resign and step down."""
 
     async def elect(self) -> bool:
-        """Stand in the election; whether this instance leads now."""
+        """Campaign; return whether this instance leads now."""
         ...
 
     async def resign(self, reason: str = ...) -> None:
-        """Lead no more, and stand no more until the next `elect`."""
+        """Stop leading, and campaign no more until the next `elect`."""
         ...
 
     def step_down(self, reason: str) -> None:
-        """Give up the present term, let others go first, and go on standing."""
+        """Give up the present term, let others go first, and keep campaigning."""
         ...
 
 
 class WrappedElector(ABC):
-    """An elector around another. To stand and to step down are handed on to the innermost.
+    """An elector around another. Campaigning and stepping down are passed to the innermost.
 
     Around an elector that can only say whether it leads, both do nothing.
     """
@@ -37,27 +37,23 @@ class WrappedElector(ABC):
         self._elector = elector
 
     @abstractmethod
-    async def is_leader(self) -> bool:
-        """Whether this instance leads now."""
+    async def is_leader(self) -> bool: ...
 
     async def elect(self) -> bool:
-        """Stand in the election; whether this instance leads now."""
-        await self.stand()
+        await self.campaign()
         return await self.is_leader()
 
-    async def stand(self) -> None:
-        """Let the innermost stand, and ask nothing."""
+    async def campaign(self) -> None:
+        """Let the innermost elector campaign, and return nothing."""
         if isinstance(self._elector, WrappedElector):
-            await self._elector.stand()
+            await self._elector.campaign()
         elif isinstance(self._elector, Electing):
             await self._elector.elect()
 
     async def resign(self, reason: str = "resigned") -> None:
-        """Lead no more, and stand no more until the next `elect`."""
         if isinstance(self._elector, Electing):
             await self._elector.resign(reason)
 
     def step_down(self, reason: str) -> None:
-        """Give up the present term, let others go first, and go on standing."""
         if isinstance(self._elector, Electing):
             self._elector.step_down(reason)

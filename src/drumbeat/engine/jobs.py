@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from drumbeat.engine.operations import Operations
-from drumbeat.engine.patience import within
-from drumbeat.engine.registry import Registry
-from drumbeat.engine.signal import Signal
-from drumbeat.engine.submitter import Submitter
-from drumbeat.engine.task import TaskOptions
+from drumbeat.engine.plumbing.time_outs import timeout_after
+from drumbeat.engine.plumbing.wake_up import WakeUp
+from drumbeat.engine.submitting.submitter import Submitter
+from drumbeat.engine.tasks.registry import TaskRegistry
+from drumbeat.engine.tasks.task import TaskOptions
 from drumbeat.model.errors import JobFailed, UnknownJob, WaitTimeout
 from drumbeat.model.ids import JobId
-from drumbeat.model.job import (
+from drumbeat.model.jobs.job import (
     UNFINISHED,
     AttemptRecord,
     Cancelled,
@@ -25,7 +25,7 @@ from drumbeat.model.job import (
     Status,
     TooLate,
 )
-from drumbeat.model.operation import Operation
+from drumbeat.model.jobs.operation import Operation
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Store, Topic
@@ -38,7 +38,7 @@ class Jobs:
     """What can be asked of jobs, from any node."""
 
     def __init__(
-        self, store: Store, submitter: Submitter, registry: Registry, clock: Clock
+        self, store: Store, submitter: Submitter, registry: TaskRegistry, clock: Clock
     ) -> None:
         self._store = store
         self._submitter = submitter
@@ -158,15 +158,15 @@ class Jobs:
         return any(queue.get(status, 0) for queue in counts.values() for status in UNFINISHED)
 
     @asynccontextmanager
-    async def _looking(self, timeout: float | None, what: str) -> AsyncGenerator[Signal]:
-        signal = Signal(self._clock)
+    async def _looking(self, timeout: float | None, what: str) -> AsyncGenerator[WakeUp]:
+        signal = WakeUp(self._clock)
         unsubscribe = self._store.subscribe(Topic.FINISHED, signal.set)
         try:
             if timeout is None:
                 yield signal
                 return
             try:
-                async with within(self._clock, timeout):
+                async with timeout_after(self._clock, timeout):
                     yield signal
             except TimeoutError:
                 raise WaitTimeout(f"{what} within {timeout:g} s") from None

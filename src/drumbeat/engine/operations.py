@@ -12,13 +12,12 @@ from typing import Any
 
 import msgspec
 
-from drumbeat.engine.patience import within
-from drumbeat.engine.signal import Signal
-from drumbeat.engine.submitter import Submitter
-from drumbeat.model.errors import InvalidInput, NotFound, WaitTimeout
+from drumbeat.engine.plumbing.time_outs import timeout_after
+from drumbeat.engine.plumbing.wake_up import WakeUp
+from drumbeat.engine.submitting.submitter import Submitter
+from drumbeat.model.errors import InvalidInput, UnknownOperation, WaitTimeout
 from drumbeat.model.ids import JobId
-from drumbeat.model.instant import in_range
-from drumbeat.model.job import (
+from drumbeat.model.jobs.job import (
     FINAL,
     LEADER_QUEUE,
     UNFINISHED,
@@ -30,10 +29,11 @@ from drumbeat.model.job import (
     Status,
     TooLate,
 )
-from drumbeat.model.operation import Kind, Operation
+from drumbeat.model.jobs.operation import Kind, Operation
+from drumbeat.model.jobs.retry import Retry
 from drumbeat.model.page import Page, PageRequest
-from drumbeat.model.retry import Retry
-from drumbeat.model.wording import listed
+from drumbeat.model.text import listed
+from drumbeat.model.time.instant import in_range
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Store, Topic
 from drumbeat.wire.job_filter import JobFilterView, filter_view
@@ -52,7 +52,7 @@ LOOK_EVERY = 0.5
 EVERYTHING = JobFilter()
 
 
-class Order(msgspec.Struct, kw_only=True):
+class OperationOrder(msgspec.Struct, kw_only=True):
     """What an operation is to do: the arguments of its task."""
 
     filter: JobFilterView
@@ -60,7 +60,7 @@ class Order(msgspec.Struct, kw_only=True):
     dry_run: bool = False
 
 
-class Outcome(msgspec.Struct, kw_only=True):
+class OperationOutcome(msgspec.Struct, kw_only=True):
     """What an operation did: the result of its task."""
 
     done: int
@@ -102,7 +102,7 @@ class Operations:
         """The operation; `NotFound` if there is none of that id."""
         (job,) = await self._store.jobs.get([JobId(operation_id)])
         if job is None or job.task not in KINDS:
-            raise NotFound(f"no operation has the id {operation_id}")
+            raise UnknownOperation(operation_id)
         return operation_of_job(job)
 
     async def list(self, page: PageRequest | None = None) -> Page[Operation]:
@@ -124,13 +124,13 @@ class Operations:
         if timeout is None:
             return await self._ended(operation_id)
         try:
-            async with within(self._clock, timeout):
+            async with timeout_after(self._clock, timeout):
                 return await self._ended(operation_id)
         except TimeoutError:
             raise WaitTimeout(f"operation {operation_id} has not ended in {timeout:g} s") from None
 
     async def _ended(self, operation_id: int) -> Operation:
-        signal = Signal(self._clock)
+        signal = WakeUp(self._clock)
         unsubscribe = self._store.subscribe(Topic.FINISHED, signal.set)
         try:
             while (operation := await self.get(operation_id)).status not in FINAL:
@@ -153,7 +153,9 @@ class Operations:
                 f"that all are to be {'retried' if kind is Kind.RETRY else 'cancelled'}"
             )
         _check_instants(wanted)
-        order = Order(filter=filter_view(narrowed(kind, wanted)), reason=reason, dry_run=dry_run)
+        order = OperationOrder(
+            filter=filter_view(narrowed(kind, wanted)), reason=reason, dry_run=dry_run
+        )
         spec = JobSpec(
             task=TASKS[kind],
             arguments=msgspec.json.encode({"order": order}),
@@ -187,7 +189,7 @@ def narrowed(kind: Kind, wanted: JobFilter) -> JobFilter:
 def operation_of_job(job: Job) -> Operation:
     """The job, as the operation that it is."""
     order = _read(job.spec.arguments, _Arguments).order
-    outcome = None if job.result is None else _read(job.result, Outcome)
+    outcome = None if job.result is None else _read(job.result, OperationOutcome)
     progress = job.progress
     return Operation(
         id=job.id,
@@ -208,7 +210,7 @@ def operation_of_job(job: Job) -> Operation:
 
 
 class _Arguments(msgspec.Struct):
-    order: Order
+    order: OperationOrder
 
 
 def _read(text: bytes, kind: type[Any]) -> Any:

@@ -7,27 +7,41 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack
 
-from drumbeat.engine.bus import Bus
-from drumbeat.engine.declaring import TRIES, WaitingChange, declare, declare_waiting, tell_dropped
-from drumbeat.engine.evaluation import evaluated
-from drumbeat.engine.handle import Task
-from drumbeat.engine.registry import Registry
-from drumbeat.engine.scheduled import Arguments, PolicySettings, ScheduleOptions, schedule_of
-from drumbeat.engine.submitter import Submitter
+from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.engine.submitting.submitter import Submitter
+from drumbeat.engine.tasks.handle import Task
+from drumbeat.engine.tasks.registry import TaskRegistry
+from drumbeat.engine.tasks.scheduled import Arguments, PolicySettings, ScheduleOptions, schedule_of
+from drumbeat.engine.ticking.schedule_sync import (
+    TRIES,
+    WaitingChange,
+    declare,
+    declare_waiting,
+    tell_dropped,
+)
+from drumbeat.engine.ticking.trigger_evaluation import evaluated
+from drumbeat.model.encoding.json_depth import refuse_deep_arguments
 from drumbeat.model.errors import Conflict, Contended, UnknownSchedule
 from drumbeat.model.events import ScheduleChanged
-from drumbeat.model.instant import aware
-from drumbeat.model.job import Job, JobSpec
-from drumbeat.model.json_depth import refuse_deep_arguments
+from drumbeat.model.jobs.job import Job, JobSpec
 from drumbeat.model.page import LARGEST_PAGE, Page, PageRequest
-from drumbeat.model.plan import AlreadyFired, Backfilled, Edit, Fire, Outcome, Raced, TickRecord
-from drumbeat.model.schedule import Schedule, StoredSchedule
-from drumbeat.model.trigger import Trigger
+from drumbeat.model.schedules.plan import (
+    AlreadyFired,
+    Backfilled,
+    Edit,
+    Fire,
+    Outcome,
+    Raced,
+    TickRecord,
+)
+from drumbeat.model.schedules.schedule import Schedule, StoredSchedule
+from drumbeat.model.time.instant import aware
+from drumbeat.model.triggers.trigger import Trigger
 from drumbeat.ports.store import ScheduleStore
-from drumbeat.rules import editing
-from drumbeat.rules.backfilling import backfill
-from drumbeat.rules.previewing import coming_ticks, next_ticks
-from drumbeat.rules.version_guard import UNGUARDED, VersionGuard
+from drumbeat.rules.schedules import schedule_edit
+from drumbeat.rules.schedules.backfill import backfill
+from drumbeat.rules.schedules.preview import coming_ticks, next_ticks
+from drumbeat.rules.schedules.version_guard import UNGUARDED, VersionGuard
 
 Decide = Callable[[StoredSchedule, datetime], Edit | None]
 
@@ -36,7 +50,7 @@ class Schedules:
     """What can be asked of schedules, from any node. Every edit is one guarded write."""
 
     def __init__(
-        self, store: ScheduleStore, submitter: Submitter, registry: Registry, bus: Bus
+        self, store: ScheduleStore, submitter: Submitter, registry: TaskRegistry, bus: Bus
     ) -> None:
         self._store = store
         self._submitter = submitter
@@ -108,7 +122,7 @@ class Schedules:
         for _ in range(TRIES):
             found = await self._store.get([schedule.name])
             self._guard.check(schedule.name, found.schedules[0])
-            edit = editing.replace(found.schedules[0], schedule, found.as_of)
+            edit = schedule_edit.replace(found.schedules[0], schedule, found.as_of)
             if await self._write(edit, "put", ""):
                 return await self.get(schedule.name), edit.before is None
         raise Contended(f"schedule {schedule.name!r} kept changing")
@@ -119,7 +133,7 @@ class Schedules:
             found = await self._store.get([schedule.name])
             if found.schedules[0] is not None:
                 raise Conflict(f"there is a schedule {schedule.name!r} already; replace or edit it")
-            if await self._write(editing.replace(None, schedule, found.as_of), "put", ""):
+            if await self._write(schedule_edit.replace(None, schedule, found.as_of), "put", ""):
                 return await self.get(schedule.name)
         raise Contended(f"schedule {schedule.name!r} kept changing")
 
@@ -127,7 +141,7 @@ class Schedules:
         """Change the definition from now on; what others change meanwhile is not lost."""
         return await self._edit(
             name,
-            lambda stored, now: editing.replace(stored, change(stored.schedule), now),
+            lambda stored, now: schedule_edit.replace(stored, change(stored.schedule), now),
             "put",
         )
 
@@ -138,36 +152,36 @@ class Schedules:
     async def pause(self, name: str, reason: str = "") -> StoredSchedule:
         """Stop firing, until resumed; the ticks meanwhile are recorded as skipped."""
         return await self._edit(
-            name, lambda stored, now: editing.pause(stored, reason, now), "pause", reason
+            name, lambda stored, now: schedule_edit.pause(stored, reason, now), "pause", reason
         )
 
     async def resume(self, name: str) -> StoredSchedule:
         """Fire again, from now on."""
-        return await self._edit(name, editing.resume, "resume")
+        return await self._edit(name, schedule_edit.resume, "resume")
 
     async def skip(self, name: str, tick_at: datetime) -> StoredSchedule:
         """Skip one tick that is still to come."""
         tick = aware("tick_at", tick_at)
         return await self._edit(
-            name, lambda stored, now: editing.skip_tick(stored, tick, now), "skip"
+            name, lambda stored, now: schedule_edit.skip_tick(stored, tick, now), "skip"
         )
 
     async def unskip(self, name: str, tick_at: datetime) -> StoredSchedule:
         """Take the skipping of a tick back."""
         tick = aware("tick_at", tick_at)
         return await self._edit(
-            name, lambda stored, now: editing.unskip(stored, tick, now), "unskip"
+            name, lambda stored, now: schedule_edit.unskip(stored, tick, now), "unskip"
         )
 
     async def hand_back(self, name: str) -> StoredSchedule:
         """Let code define the schedule again, from its next declaration on."""
-        return await self._edit(name, editing.hand_back, "hand back")
+        return await self._edit(name, schedule_edit.hand_back, "hand back")
 
     async def remove(self, name: str) -> None:
         """Remove the schedule; its ledger stays, and its jobs run on."""
         for _ in range(TRIES):
             stored, now = await self._find_guarded(name)
-            if await self._write(editing.remove(stored, now), "remove", ""):
+            if await self._write(schedule_edit.remove(stored, now), "remove", ""):
                 return
         raise Contended(f"schedule {name!r} kept changing")
 

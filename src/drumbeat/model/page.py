@@ -1,4 +1,4 @@
-"""Pages: bounded pieces of a long list, each knowing where the next begins."""
+"""Pages: bounded parts of a long list, each with the position of the next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """How many items, and after which place. Places come from an earlier page."""
+    """How many items, and after which position. Positions come from an earlier page."""
 
     size: int = 100
     after: str | None = None
@@ -26,7 +26,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[T]):
-    """Items, newest first, and the place after which the next page begins (None: no more)."""
+    """Items, and the position after which the next page begins (None: no more)."""
 
     items: tuple[T, ...]
     next: str | None = None

@@ -1,4 +1,4 @@
-"""Parts: the backends that an app is made of, by what each does for it."""
+"""Parts: the backends of an app by their function."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 
 class Part(StrEnum):
-    """What a backend serves as. Each is a setting that takes an address."""
+    """The function of a backend. Each is a setting that takes an address."""
 
     STORE = "store"
     COORDINATOR = "coordinator"
@@ -15,4 +15,4 @@ class Part(StrEnum):
 
 
 Asked: TypeAlias = Literal["coordinator", "elector", "store"]
-"""Who is asked for the leadership: a coordinator, the elector of a user, or the store."""
+"""Who decides about the leadership: a coordinator, a user's elector, or the store."""

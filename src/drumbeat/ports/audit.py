@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from drumbeat.model.audit import AuditEntry, AuditFilter, AuditNote
+from drumbeat.model.fleet.audit import AuditEntry, AuditFilter, AuditNote
 from drumbeat.model.page import Page, PageRequest
 
 if TYPE_CHECKING:
@@ -12,21 +12,20 @@ if TYPE_CHECKING:
 
 
 class AuditLog(Protocol):
-    """Who changed what. Whoever changes something on request records it first, then does it.
+    """Who changed what. A change on request is recorded first and then made.
 
-    A change that nobody recorded is therefore impossible, and one whose outcome is missing is one
-    that may or may not have happened.
+    So every change has an entry. A change whose entry has no outcome may or may not have been made.
     """
 
     async def record(self, note: AuditNote, at: At = None) -> AuditEntry:
-        """Write down what is about to be done. Only once this has returned may it be done.
+        """Record a change that is about to be made. It may be made only after this has returned.
 
-        Details that JSON cannot carry are an `InvalidInput`, and nothing is written.
+        Raises `InvalidInput` and writes nothing if the details cannot be written as JSON.
         """
         ...
 
     async def conclude(self, entry_id: int, outcome: str) -> None:
-        """Say what came of it. The first outcome stands; an entry that was pruned stays gone."""
+        """Record the outcome. The first outcome stands; a pruned entry is not written again."""
         ...
 
     async def list(self, wanted: AuditFilter, page: PageRequest) -> Page[AuditEntry]:

@@ -1,4 +1,4 @@
-"""The clock: the only way to time, to sleeping and to time-outs."""
+"""The clock: the only source of time, sleep and time-outs."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Protocol
 
 
 class Alarm(Protocol):
-    """A call that was put off, and can be taken back."""
+    """A scheduled call that can be cancelled."""
 
     def cancel(self) -> None:
-        """Take the call back. Harmless once it was made."""
+        """Cancel the call. Harmless if it was made already."""
         ...
 
 
@@ -19,13 +19,13 @@ class Clock(Protocol):
     """Time as a node sees it. Tests and the simulator bring their own."""
 
     def now(self) -> datetime:
-        """The wall clock, aware, in UTC. It may be wrong and it may jump: for showing and hints."""
+        """The wall clock in UTC. It may be wrong and may jump: use it for display and hints."""
         ...
 
     def elapsed(self) -> float:
-        """Seconds since some fixed point, never jumping, counting suspended time too.
+        """Seconds since some fixed point. It never jumps, and counts suspended time too.
 
-        This is the clock for trust: lease deadlines, time-outs, durations.
+        Use it for lease deadlines, time-outs and durations.
         """
         ...
 

@@ -1,16 +1,16 @@
-"""The elector: a user's own word on whether this instance leads."""
+"""The elector: user code that decides whether this instance leads."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from drumbeat.model.lease import Lease
+from drumbeat.model.fleet.lease import Lease
 
 
 class Elector(Protocol):
-    """Anything that knows whether this instance leads now.
+    """User code that knows whether this instance leads now.
 
-    It gives liveness only, as a coordinator does: it may be wrong, and two may both say yes.
+    Like a coordinator it may be wrong, and two instances may both lead: the store stays safe.
     """
 
     async def is_leader(self) -> bool:
@@ -19,10 +19,10 @@ class Elector(Protocol):
 
 
 class Confirming(Protocol):
-    """Asks a user's elector, for those who have to know right now."""
+    """Asks a user's elector at the moment when the answer is needed."""
 
     async def leads(self) -> bool:
-        """Whether the elector says now that this instance leads. An error counts as a no."""
+        """Whether the elector says that this instance leads. An error counts as a no."""
         ...
 
     async def confirm(self, lease: Lease) -> bool:

@@ -1,4 +1,4 @@
-"""The queue: carries hints about ready jobs. It tells; the store decides."""
+"""The queue: carries tickets for ready jobs to workers. The store decides who runs a job."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from datetime import timedelta
 from typing import Protocol
 
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Ticket
+from drumbeat.model.jobs.job import Ticket
 
 
 class Queue(Protocol):
-    """Brings tickets from whoever made a job ready to a worker that is free.
+    """Brings the tickets of ready jobs to free workers.
 
-    Tickets may be lost or come twice: a claim in the store refuses what is not ready, and the
-    promoter publishes again what has been queued for long. Nothing may rest on a ticket.
+    Tickets may be lost or come twice: a claim in the store refuses a job that is not ready, and the
+    promoter publishes tickets again for jobs that have been queued for long. No guarantee depends
+    on a ticket.
     """
 
     @property
     def carries(self) -> bool:
-        """False: the store itself tells the workers, and publishing does nothing."""
+        """False: the store itself hints the workers, and publishing does nothing."""
         ...
 
     async def open(self) -> None:
@@ -27,25 +28,23 @@ class Queue(Protocol):
         ...
 
     async def close(self) -> None:
-        """Let go of everything. Receivers that wait return empty-handed."""
+        """Release all connections. Waiting receivers return no tickets."""
         ...
 
-    async def publish(self, tickets: Sequence[Ticket]) -> None:
-        """Tell the workers of each ticket's queue."""
-        ...
+    async def publish(self, tickets: Sequence[Ticket]) -> None: ...
 
     async def receive(self, queues: Sequence[str], by: NodeId, limit: int) -> Sequence[Ticket]:
         """Wait for tickets of these queues and return at most `limit` of them.
 
-        May return none at all, which says: look at the store. Each ticket goes to one receiver;
-        until that one acknowledges it, it can be reclaimed. Cancelling the call loses no ticket.
+        May return none, which means: ask the store. Each ticket goes to one receiver and can be
+        reclaimed until that receiver acknowledges it. Cancelling the call loses no ticket.
         """
         ...
 
     async def acknowledge(self, tickets: Sequence[Ticket], by: NodeId) -> None:
-        """The tickets were looked at; do not bring them again. Unknown ones are ignored."""
+        """Do not deliver these tickets again. Unknown tickets are ignored."""
         ...
 
     async def reclaim(self, idle: timedelta, limit: int) -> int:
-        """Bring again what was received but not acknowledged for `idle`; return how many."""
+        """Deliver tickets again that were not acknowledged for `idle`; return how many."""
         ...

@@ -1,10 +1,10 @@
-"""Queues, as a role of the store: looked at, paused and resumed."""
+"""The queues of a store: list, pause and resume them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from drumbeat.model.queue import PausedQueue, Queues
+from drumbeat.model.jobs.queue import PausedQueue, Queues
 
 if TYPE_CHECKING:
     from drumbeat.ports.store import At
@@ -18,14 +18,14 @@ class QueueStore(Protocol):
         ...
 
     async def pause(self, name: str, reason: str = "", at: At = None) -> PausedQueue:
-        """Claim no job of a queue any more. Those that run go on; new ones wait.
+        """Stop claiming jobs of a queue. Running jobs go on; new ones wait.
 
-        Once this has returned no `take` of any node claims a job of the queue, nor cancels one for
-        its limit. A queue that is paused already stays so since then, for the new reason. A queue
-        that nobody has heard of may be paused too.
+        After this has returned, no `take` of any node claims a job of the queue or cancels one for
+        its limit. Pausing a paused queue changes only the reason. A queue without jobs may be
+        paused too.
         """
         ...
 
     async def resume(self, name: str) -> PausedQueue | None:
-        """Claim jobs of a queue again, and hint workers at them; None: it was not paused."""
+        """Claim jobs of the queue again, and wake workers; None: it was not paused."""
         ...

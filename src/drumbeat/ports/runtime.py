@@ -1,7 +1,7 @@
 """The runtime: clock, randomness and isolation, injected together.
 
-In production isolated work gets a thread and an event loop of its own. In the simulator and in
-tests everything runs on one loop, in an order that can be repeated.
+In production isolated work runs on a thread and an event loop of its own. In the simulator and in
+tests everything runs on one loop, in a reproducible order.
 """
 
 from __future__ import annotations
@@ -14,22 +14,20 @@ from drumbeat.ports.clock import Clock
 
 
 class Isolated(Protocol):
-    """Work that runs beside the event loop, so that user code which blocks it cannot starve it."""
+    """Work that runs apart from the event loop, so that user code cannot block it."""
 
     def call_home(self, callback: Callable[[], None]) -> None:
-        """From the isolated side: call back on the loop that started the work."""
+        """From the isolated work: call back on the loop that started it."""
         ...
 
     def call_inside(self, callback: Callable[[], None]) -> None:
-        """From the outside: call back on the loop that the work runs on."""
+        """From outside: call back on the loop that the work runs on."""
         ...
 
-    async def ended(self) -> None:
-        """Return when the work has ended."""
-        ...
+    async def ended(self) -> None: ...
 
     def cancel(self) -> None:
-        """Cancel the work, from the outside."""
+        """Cancel the work, from outside."""
         ...
 
 
@@ -37,14 +35,10 @@ class Runtime(Protocol):
     """What a node runs on."""
 
     @property
-    def clock(self) -> Clock:
-        """Its clock."""
-        ...
+    def clock(self) -> Clock: ...
 
     @property
-    def random(self) -> Random:
-        """Its source of randomness."""
-        ...
+    def random(self) -> Random: ...
 
     def spawn_isolated(
         self, name: str, work: Callable[[Isolated], Coroutine[Any, Any, None]]

@@ -1,10 +1,10 @@
-"""The store: holds the truth and decides.
+"""The store: keeps schedules and jobs, and decides what is written.
 
-Every method is one atomic step: it happens as a whole or not at all, also when the caller dies or
-is cancelled while it waits. Any call may raise `Unavailable`; a write that did may or may not have
-happened, so the caller looks again and never assumes. Batches go in and verdicts come out in the
-same order. `at` is the instant to judge by: production passes nothing and the store's own clock
-decides; tests pass one.
+Every method is one atomic step: it is executed completely or not at all, also when the caller
+crashes or is cancelled while it waits. Any call may raise `Unavailable`. A write that raised it may
+or may not have been executed, so the caller reads the state again and assumes nothing. Batches go
+in and verdicts come out in the same order. `at` is the current time for the decision: production
+passes nothing and the store uses its own clock; tests pass an instant.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol, TypeAlias
 
+from drumbeat.model.fleet.lease import Epoch, FenceRow, Lease, Outranked, TermRecord
+from drumbeat.model.fleet.node import Beat, NodeRecord, Pulse
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.job import (
+from drumbeat.model.jobs.job import (
     Attempt,
     AttemptRecord,
     Cancelled,
@@ -35,10 +37,8 @@ from drumbeat.model.job import (
     TooLate,
     Wanted,
 )
-from drumbeat.model.lease import Epoch, FenceRow, Lease, Outranked, TermRecord
-from drumbeat.model.node import Beat, NodeRecord, Pulse
 from drumbeat.model.page import Page, PageRequest
-from drumbeat.model.plan import (
+from drumbeat.model.schedules.plan import (
     AlreadyFired,
     Backfilled,
     Committed,
@@ -49,9 +49,9 @@ from drumbeat.model.plan import (
     TickRecord,
     Written,
 )
-from drumbeat.model.schedule import Due, Found, Revision, StoredSchedule
+from drumbeat.model.schedules.schedule import Due, Found, Revision, StoredSchedule
 from drumbeat.ports.audit import AuditLog
-from drumbeat.ports.joining import Joining
+from drumbeat.ports.caller_transaction import Joining
 from drumbeat.ports.queues import QueueStore
 from drumbeat.ports.tokens import TokenStore
 
@@ -68,7 +68,7 @@ class Topic(StrEnum):
     FINISHED = "finished"
     """A job may have ended."""
     CANCELLATIONS = "cancellations"
-    """The cancellation of a running job may have been asked for."""
+    """The cancellation of a running job may have been requested."""
 
 
 class ScheduleStore(Protocol):
@@ -83,36 +83,37 @@ class ScheduleStore(Protocol):
         ...
 
     async def put(self, edits: Sequence[Edit], at: At = None) -> Sequence[Written | Raced]:
-        """Apply each edit whose `before` still stands, by version and cursor, with its skips.
+        """Apply each edit, with its skips, if version and cursor are still those of its `before`.
 
-        Each edit is a step of its own: one that races does not hold the others back.
+        Each edit is a separate step: one that is `Raced` does not stop the others.
         """
         ...
 
     async def due(self, limit: int, at: At = None) -> Due:
-        """At most `limit` schedules whose next tick has come, the longest overdue first."""
+        """At most `limit` schedules whose next tick is due, the longest overdue first."""
         ...
 
     async def commit(
         self, plans: Sequence[Plan], epoch: Epoch, at: At = None
     ) -> Sequence[Committed | Raced]:
-        """Write each plan whole: jobs, ledger rows, cancellations, cursor. The heart of it all.
+        """Write each plan completely: jobs, ledger rows, cancellations and the cursor.
 
-        Raises `StaleEpoch`, and writes nothing of any plan, unless the epoch is the one that holds
-        the fence at the moment of writing; also for a batch of no plans. A plan whose schedule no
-        longer stands as it was read, by version, cursor and (where it assumes one) the previous
-        job's state, is `Raced` and leaves no trace; the others are written. A tick that the ledger
-        has as fired never fires again, even if a plan says so.
+        This step makes each tick fire exactly once. It raises `StaleEpoch` and writes no plan
+        unless the epoch holds the fence at the moment of writing, also for an empty batch. A plan
+        is `Raced`, and nothing of it is written, if the schedule has changed since it was read:
+        its version, its cursor or, if the plan assumes one, the state of the previous job. The
+        other plans are written. A tick that the ledger has as fired never fires again, even if a
+        plan contains it. After a crash the next leader plans again from the stored cursor.
         """
         ...
 
     async def backfill(
         self, name: str, fires: Sequence[Fire], at: At = None
     ) -> Sequence[Backfilled | AlreadyFired]:
-        """Fire past ticks by hand. Each fires unless the ledger has it as fired already.
+        """Fire past ticks on request. Each fires unless the ledger has it as fired already.
 
-        The schedule itself stays as it is; one that does not exist is `UnknownSchedule`. Like a
-        commit, this heeds no dedupe key.
+        It does not change the schedule, and raises `UnknownSchedule` if there is none. Like
+        `commit`, it ignores dedupe keys. Repeating it is harmless.
         """
         ...
 
@@ -121,14 +122,14 @@ class ScheduleStore(Protocol):
         ...
 
     async def recorded(self, since: datetime, limit: int) -> Sequence[TickRecord]:
-        """The last rows of all ledgers, recorded at `since` or later; those recorded last first.
+        """The last rows of all ledgers, recorded at `since` or later; the latest first.
 
-        Rows of one instant have an order too, the same at every look.
+        Rows of the same instant always come in the same order.
         """
         ...
 
     async def revisions(self, after: str, limit: int) -> Sequence[Revision]:
-        """How schedules were changed last, by name: at most `limit` whose names come after one."""
+        """The last change of each schedule, by name: at most `limit` with names after `after`."""
         ...
 
 
@@ -138,19 +139,20 @@ class JobStore(Protocol):
     async def insert(
         self, specs: Sequence[JobSpec], at: At = None
     ) -> Sequence[Inserted | Duplicate]:
-        """Create jobs: `queued` if their time has come, else `pending`. All or none.
+        """Create jobs, all or none: `queued` if they are due, else `pending`.
 
-        A spec whose dedupe key is taken, by an unfinished job or by one that ended less than its
-        `dedupe_for` ago, creates nothing; so does the second of two equal keys in one batch.
+        A spec is a `Duplicate` and creates nothing if its dedupe key is in use within its scope: by
+        an unfinished job, by one that ended less than its `dedupe_for` ago, or by an earlier spec
+        of the batch. After an unknown outcome, only specs with a dedupe key are safe to repeat.
         """
         ...
 
     async def promote(self, limit: int, at: At = None) -> Promoted:
-        """Queue pending jobs whose time has come, earliest first, and say when the next is due."""
+        """Queue pending jobs that are due, earliest first, and return when the next one is due."""
         ...
 
     async def stale(self, queued_for: timedelta, limit: int, at: At = None) -> Promoted:
-        """Tickets, to be published again, of jobs that have been queued for so long."""
+        """Tickets of jobs that have been queued for that long, to be published again."""
         ...
 
     async def take(
@@ -164,59 +166,60 @@ class JobStore(Protocol):
 
         Claims queued jobs of the wanted queues and tasks: higher priority first, then the earlier
         `run_at`, then the lower id. A claim raises `fence` and `attempt` by one and makes the job
-        `running`. No claim breaks a limit or a rate: such a job keeps waiting. Once its rate is
-        open and every limit that it waits for has room, a limit that is reached and whose
-        `on_conflict` is `cancel` ends it as cancelled. With nothing wanted it only settles.
+        `running`. A claim never exceeds a limit or a rate: such a job keeps waiting. If only limits
+        with `on_conflict` `cancel` stand in its way, the job ends as cancelled instead. With
+        nothing wanted it only settles.
 
-        `wanted.ahead` asks for more than `wanted.limit`, in the same order, to be held and not
-        started at once. A job with limits or a rate is never claimed so: holding it would keep its
-        key from others. Where such a job would be next, the claim ends.
+        `wanted.ahead` asks for more than `wanted.limit` jobs, in the same order, which the node
+        holds and starts later. A job with limits or a rate is never claimed ahead, since holding it
+        would block others with its key: the claim ends before such a job.
 
-        Jobs of a queue that is paused are not claimed, nor cancelled for their limit: to a claim
-        they are not there.
+        Jobs of a paused queue are neither claimed nor cancelled for a limit.
+
+        If the answer is lost, the claimed jobs are found by `held`.
         """
         ...
 
     async def settle(
         self, settlements: Sequence[Settlement], at: At = None
     ) -> Sequence[Settled | Superseded]:
-        """Close each attempt whose hold is current: status running, and the same fence.
+        """Close each attempt whose hold is current: the job is running with the same fence.
 
-        RETRY and SNOOZE wait for their delay from now; GIVE_BACK keeps its `run_at`, and so its
-        place; SNOOZE and GIVE_BACK take the attempt off the count. A job whose cancellation was
-        asked for does not wait or queue again: it ends as cancelled, for the reason that was
-        given with that. A hold that is over changes nothing at all. A change that is none of a
-        running job's is an `IllegalChange`, raised before anything is written.
+        RETRY and SNOOZE wait for their delay from now. GIVE_BACK keeps `run_at`, and so its place.
+        SNOOZE and GIVE_BACK do not count the attempt. A job whose cancellation was requested does
+        not wait or queue again: it ends as cancelled, with the reason of the request. A hold that
+        is over is `Superseded` and changes nothing, so repeating a settlement is harmless. A change
+        that a running job cannot make raises `IllegalChange` before anything is written.
         """
         ...
 
     async def cancel(
         self, job_ids: Sequence[JobId], reason: str = "", at: At = None
     ) -> Sequence[Cancelled | CancelRequested | TooLate]:
-        """End waiting jobs as cancelled; mark running ones, whose node is told at its next beat."""
+        """End waiting jobs as cancelled; mark running ones, whose node learns it with `beat`."""
         ...
 
     async def reopen(self, job_ids: Sequence[JobId], at: At = None) -> Sequence[Reopened | TooLate]:
-        """Queue failed or cancelled jobs again. The attempts start anew; the fence does not."""
+        """Queue failed or cancelled jobs again. Attempts count from zero; the fence goes on."""
         ...
 
     async def lost(self, limit: int, at: At = None) -> Sequence[Attempt]:
-        """Running attempts whose node's heartbeat is over by the store's clock, or unknown."""
+        """Running attempts of nodes that are unknown, or dead by the store's clock."""
         ...
 
     async def reap(
         self, settlements: Sequence[Settlement], node: NodeId, at: At = None
     ) -> Sequence[Settled | Superseded]:
-        """Close attempts of a node that is dead, as `settle` does.
+        """Close attempts of a dead node, as `settle` does.
 
-        Whether it is dead is judged in the same step: it may have been heard of since its attempts
-        were found `lost`, and of a node that lives nothing is taken away. A heartbeat that comes
-        at the same time either saves them, or is told that they are lost.
+        The same step checks that the node is still dead: it may have sent a heartbeat since its
+        attempts were `lost`, and then nothing changes. A heartbeat at the same time either keeps
+        the attempts or is told that they are lost.
         """
         ...
 
     async def held(self, by: NodeId) -> Sequence[Attempt]:
-        """Running attempts of one node: lets it find claims whose answer never reached it."""
+        """Running attempts of one node, so that it finds claims whose answer was lost."""
         ...
 
     async def get(self, job_ids: Sequence[JobId]) -> Sequence[Job | None]:
@@ -228,33 +231,33 @@ class JobStore(Protocol):
         ...
 
     async def attempts(self, job_id: JobId) -> Sequence[AttemptRecord]:
-        """The ended attempts of a job, oldest first, at most the last hundred."""
+        """The last hundred ended attempts of a job, oldest first."""
         ...
 
     async def counts(self) -> Mapping[str, Mapping[Status, int]]:
-        """How many jobs of each queue stand where. Statuses without jobs may be left out."""
+        """The number of jobs by queue and status. Statuses without jobs may be missing."""
         ...
 
     async def unknown_tasks(
         self, queues: Sequence[str], known: frozenset[str], limit: int
     ) -> Sequence[str]:
-        """Names of tasks that wait, queued, in these queues and are not among the known."""
+        """Tasks of queued jobs in these queues that are not among the known ones."""
         ...
 
 
 class NodeStore(Protocol):
-    """Heartbeats: one per node, for all that it holds."""
+    """Heartbeats: one per node, for all attempts that it holds."""
 
     async def beat(self, beat: Beat, at: At = None) -> Pulse:
-        """Note that the node is alive and how its attempts go on; tell what happened to them."""
+        """Record that the node is alive, and the progress of its attempts; return their state."""
         ...
 
     async def leave(self, node: NodeId) -> None:
-        """The node has stopped. What it still held is lost from now on, not after its lifetime."""
+        """The node has stopped. Attempts that it still holds are lost at once."""
         ...
 
     async def list(self, at: At = None) -> Sequence[NodeRecord]:
-        """All nodes that were not pruned, ordered by identity."""
+        """All nodes that were not pruned yet, ordered by identity."""
         ...
 
     async def request_drain(self, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
@@ -263,15 +266,15 @@ class NodeStore(Protocol):
 
 
 class Fence(Protocol):
-    """The last word on who may write as a leader."""
+    """Decides which leader may write."""
 
     async def claim(self, lease: Lease, at: At = None) -> Epoch | Outranked:
-        """Turn a lease into an epoch, and keep the term in the history, in the same step.
+        """Turn a lease into an epoch, and record the term in the history, in one step.
 
-        The store keeps, for each election, the highest token that it has seen of each domain. A
-        token above it (any, of a domain never seen before) raises it, takes the fence over and
-        raises the epoch by one. A token that is not above is outranked and changes nothing, also
-        when the very same lease claims again: an unknown outcome is answered by a new term.
+        For each election the store keeps the highest token of each domain. A higher token, or any
+        token of a new domain, takes over the fence and raises the epoch by one. Any other token is
+        `Outranked` and changes nothing, also when the same lease claims again: after an unknown
+        outcome the leader needs a new term.
         """
         ...
 
@@ -280,52 +283,52 @@ class Fence(Protocol):
         ...
 
     async def history(self, election: str, page: PageRequest) -> Page[TermRecord]:
-        """The terms of an election that became epochs, latest first, at most the last thousand."""
+        """The last thousand terms of an election that became epochs, latest first."""
         ...
 
 
 class Retention(Protocol):
-    """Forgetting, in bounded steps."""
+    """Deletes old data, at most `limit` rows per call, and returns how many were deleted."""
 
     async def prune_jobs(self, older_than: timedelta, limit: int, at: At = None) -> int:
-        """Forget jobs that ended so long ago, and whose dedupe key stands for nothing any more.
+        """Delete jobs that ended that long ago and whose dedupe key is not in use any more.
 
-        How many of each queue ended how is remembered, in the same step: `QueueRecord.totals`.
+        The same step adds them to the totals of their queue (`QueueRecord.totals`).
         """
         ...
 
     async def prune_ticks(self, older_than: timedelta, limit: int, at: At = None) -> int:
-        """Forget ledger rows of that age, but never the last row of a schedule."""
+        """Delete ledger rows of that age, but never the last row of a schedule."""
         ...
 
     async def prune_nodes(self, older_than: timedelta, limit: int, at: At = None) -> int:
-        """Forget nodes whose heartbeat ended so long ago."""
+        """Delete nodes whose heartbeat expired that long ago."""
         ...
 
     async def prune_audit(self, older_than: timedelta, limit: int, at: At = None) -> int:
-        """Forget entries of the audit log of that age, the oldest first."""
+        """Delete entries of the audit log of that age, the oldest first."""
         ...
 
 
 class Store(Protocol):
-    """All of the above, on one truth. A call on a store that is not open opens it first."""
+    """All parts of the store. A call on a store that is not open opens it first."""
 
     @property
     def always_hints(self) -> bool:
-        """Whether a hint comes of everything that happens, so that nobody has to look without."""
+        """Whether every change sends a hint, so that subscribers need not poll."""
         ...
 
     @property
     def writers(self) -> int:
-        """How many writes it can work on at once: 1 where they would only wait for each other."""
+        """How many writes it executes at once; 1 if concurrent writes only wait for each other."""
         ...
 
     async def open(self) -> None:
-        """Make ready for use on the calling event loop. Calling it again does nothing."""
+        """Connect on the calling event loop. Calling it again does nothing."""
         ...
 
     async def close(self) -> None:
-        """Let go of everything."""
+        """Release all connections."""
         ...
 
     async def now(self) -> datetime:
@@ -333,53 +336,37 @@ class Store(Protocol):
         ...
 
     def subscribe(self, topic: Topic, wake: Callable[[], None]) -> Callable[[], None]:
-        """Call `wake` on the subscriber's loop after something on the topic; a hint, maybe in vain.
+        """Call `wake` on the subscriber's loop after a change on the topic; it may be spurious.
 
-        Returns the call that ends the subscription.
+        Returns the function that ends the subscription.
         """
         ...
 
     @property
     def joining(self) -> Joining | None:
-        """How jobs are created within a caller's own transaction; None: they cannot be."""
+        """Creates jobs within a caller's own transaction; None: not supported."""
         ...
 
     @property
-    def schedules(self) -> ScheduleStore:
-        """Schedules and ticks."""
-        ...
+    def schedules(self) -> ScheduleStore: ...
 
     @property
-    def jobs(self) -> JobStore:
-        """Jobs and holds."""
-        ...
+    def jobs(self) -> JobStore: ...
 
     @property
-    def nodes(self) -> NodeStore:
-        """Heartbeats."""
-        ...
+    def nodes(self) -> NodeStore: ...
 
     @property
-    def fence(self) -> Fence:
-        """Epochs."""
-        ...
+    def fence(self) -> Fence: ...
 
     @property
-    def retention(self) -> Retention:
-        """Forgetting."""
-        ...
+    def retention(self) -> Retention: ...
 
     @property
-    def queues(self) -> QueueStore:
-        """Queues, and which are paused."""
-        ...
+    def queues(self) -> QueueStore: ...
 
     @property
-    def audit(self) -> AuditLog:
-        """Who changed what."""
-        ...
+    def audit(self) -> AuditLog: ...
 
     @property
-    def tokens(self) -> TokenStore:
-        """Who may use the HTTP API."""
-        ...
+    def tokens(self) -> TokenStore: ...

@@ -1,4 +1,4 @@
-"""Tracing: how submitting and running jobs are told to whoever follows calls through a fleet."""
+"""Tracing: makes spans of submitted and running jobs."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, TypeAlias
 
-from drumbeat.model.ending import Ending
-from drumbeat.model.job import Attempt, JobSpec
+from drumbeat.model.jobs.ending import Ending
+from drumbeat.model.jobs.job import Attempt, JobSpec
 
 Ended: TypeAlias = Callable[[Ending], None]
-"""To be called with how an attempt ended."""
+"""Called with the ending of an attempt."""
 
 
 class Tracing(Protocol):
-    """Makes spans. None of its calls may raise or wait."""
+    """Makes spans. Its methods must not raise or block."""
 
     def submitting(self, specs: Sequence[JobSpec]) -> AbstractContextManager[Sequence[JobSpec]]:
-        """A span for as long as the jobs are being submitted; gives them with its trace."""
+        """A span while the jobs are being submitted; yields them with its trace context."""
         ...
 
     def running(self, attempt: Attempt) -> AbstractContextManager[Ended]:
-        """A span, and a trace of its own, for as long as an attempt runs."""
+        """A span, with a trace of its own, while an attempt runs."""
         ...

@@ -1,4 +1,4 @@
-"""Tokens: how one is written, what is kept of it, and whether it lets someone in."""
+"""API tokens: how they are written, their digest, and whether one is valid."""
 
 from __future__ import annotations
 
@@ -10,35 +10,34 @@ from hashlib import sha256
 from typing import TypeAlias
 
 from drumbeat.model.errors import InvalidOption
-from drumbeat.model.token import Scope, TokenRecord
+from drumbeat.model.fleet.token import Scope, TokenRecord
 
 PREFIX = "drum_"
-"""What every token begins with: people and scanners of secrets know one when they see it."""
+"""The prefix of every token, so that people and secret scanners recognise it."""
 ENTROPY = 32
-"""Random bytes in a token. So many cannot be guessed, so a plain digest of them is safe to keep."""
+"""Random bytes in a token: enough that a plain digest of it is safe to store."""
 DIGITS = 18
-"""How long an id may be: no store counts further."""
+"""The most digits of an id."""
 SESSION = re.compile(r"session [0-9a-f]{12} of ")
-"""How the names of browsers' sessions begin, which are kept among the tokens."""
+"""How the names of browser sessions begin, which are stored as tokens."""
 NOBODY = 0
-"""The id of no token."""
+"""An id that no token has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """The token lets its bearer in, as far as its scope reaches."""
+    """The token is valid, for what its scope allows."""
 
     token: TokenRecord
 
     @property
     def scope(self) -> Scope:
-        """How far."""
         return self.token.scope
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """Nobody knows the token."""
+    """No such token exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ class Revoked:
 
 @dataclass(frozen=True, slots=True)
 class Expired:
-    """The token's time is over."""
+    """The token has expired."""
 
     token: TokenRecord
 
@@ -59,17 +58,16 @@ Admission: TypeAlias = Admitted | Unknown | Revoked | Expired
 
 
 def token_of(entropy: bytes) -> str:
-    """The token that random bytes make."""
     return PREFIX + urlsafe_b64encode(entropy).rstrip(b"=").decode()
 
 
 def digest_of(token: str) -> str:
-    """What is kept of a token: nobody can make the token of it."""
+    """What is stored of a token: it cannot be turned back into the token."""
     return sha256(token.encode(errors="surrogatepass")).hexdigest()
 
 
 def judged(record: TokenRecord | None, now: datetime) -> Admission:
-    """Whether a token that was looked up by its digest lets its bearer in."""
+    """Whether a token that was found by its digest is valid."""
     if record is None:
         return Unknown()
     if record.revoked_at is not None:
@@ -87,14 +85,13 @@ def id_of(name_or_id: str) -> int | None:
 
 
 def check_name(name: str) -> None:
-    """Refuse a name that looks like that of a browser's session: it would be taken for one."""
+    """Reject a name that looks like that of a browser session."""
     if name.casefold().startswith("session "):
         raise InvalidOption(
-            f"the name of a token must not begin with 'session ', as {name!r} does: browsers' "
-            f"sessions are named so; take another name"
+            f"the name of a token must not begin with 'session ', as {name!r} does: browser "
+            f"sessions are named so; choose another name"
         )
 
 
 def is_session(record: TokenRecord) -> bool:
-    """Whether a token is a browser's session."""
     return SESSION.match(record.name) is not None

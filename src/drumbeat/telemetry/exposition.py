@@ -1,4 +1,4 @@
-"""Exposition: samples in the words of Prometheus. The only file that knows its client library."""
+"""Renders samples for Prometheus. The only file that imports its client library."""
 
 from __future__ import annotations
 
@@ -16,39 +16,37 @@ from prometheus_client.metrics_core import (
 )
 from prometheus_client.registry import Collector
 
-from drumbeat.telemetry.families import FAMILIES, Family, Kind
+from drumbeat.telemetry.counters import Histogram
+from drumbeat.telemetry.families import FAMILIES, Family, MetricKind
 from drumbeat.telemetry.samples import Sample
-from drumbeat.telemetry.tallies import Spread
 
 Filled: TypeAlias = CounterMetricFamily | GaugeMetricFamily | HistogramMetricFamily
 
-KINDS: dict[Kind, type[Filled]] = {
-    Kind.COUNTER: CounterMetricFamily,
-    Kind.GAUGE: GaugeMetricFamily,
-    Kind.HISTOGRAM: HistogramMetricFamily,
+KINDS: dict[MetricKind, type[Filled]] = {
+    MetricKind.COUNTER: CounterMetricFamily,
+    MetricKind.GAUGE: GaugeMetricFamily,
+    MetricKind.HISTOGRAM: HistogramMetricFamily,
 }
 
 
 class Exposition(Collector):
-    """A registry of its own, for which the samples are gathered at each scrape."""
+    """A registry that gathers the samples at each scrape."""
 
     def __init__(self, samples: Callable[[], Iterable[Sample]]) -> None:
         self._samples = samples
         self.registry = CollectorRegistry()
-        """To be mounted elsewhere, or to hold metrics of an app's own beside these."""
+        """Can be mounted elsewhere, and can hold an app's own metrics beside these."""
         self.registry.register(self)
 
     def text(self, accept: str) -> tuple[bytes, str]:
-        """All samples in the format that is accepted, and the content type of that."""
+        """All samples in the accepted format, and its content type."""
         encode, content_type = choose_encoder(accept)
         return encode(self.registry), content_type
 
     def describe(self) -> Iterable[Metric]:
-        """The names, for which nothing is gathered."""
         return [_empty(family) for family in FAMILIES]
 
     def collect(self) -> Iterator[Metric]:
-        """Every metric, also one without a sample."""
         metrics = {family.name: _empty(family) for family in FAMILIES}
         for sample in self._samples():
             _fill(metrics[sample.family.name], sample)
@@ -61,12 +59,12 @@ def _empty(family: Family) -> Filled:
 
 def _fill(metric: Filled, sample: Sample) -> None:
     if isinstance(metric, HistogramMetricFamily):
-        assert isinstance(sample.value, Spread), "a histogram has ranges"
+        assert isinstance(sample.value, Histogram), "a histogram family takes histograms"
         metric.add_metric(sample.labels, _ranges(sample.value), sample.value.total)
     else:
-        assert not isinstance(sample.value, Spread), "only a histogram has ranges"
+        assert not isinstance(sample.value, Histogram), "only a histogram family takes histograms"
         metric.add_metric(sample.labels, sample.value)
 
 
-def _ranges(spread: Spread) -> list[tuple[str, float]]:
-    return [("+Inf" if isinf(bound) else f"{bound:g}", count) for bound, count in spread.ranges]
+def _ranges(histogram: Histogram) -> list[tuple[str, float]]:
+    return [("+Inf" if isinf(bound) else f"{bound:g}", count) for bound, count in histogram.ranges]

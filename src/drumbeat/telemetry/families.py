@@ -1,6 +1,6 @@
-"""Families: every metric by its name, its kind, its labels and its meaning.
+"""Every metric: its name, its kind, its labels and its meaning.
 
-Names follow the conventions of Prometheus: a prefix, base units, `_total` for what only rises.
+Names follow the conventions of Prometheus: a prefix, base units, `_total` for counters.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
-    """What kind of number it is."""
+class MetricKind(StrEnum):
+    """The kinds of metrics."""
 
     COUNTER = "counter"
     GAUGE = "gauge"
@@ -22,129 +22,104 @@ class Family:
     """One metric."""
 
     name: str
-    kind: Kind
+    kind: MetricKind
     meaning: str
     labels: tuple[str, ...] = ()
 
 
-LEADER_STATUS = Family(
-    "drumbeat_leader_status", Kind.GAUGE, "1 while this node leads and may act on it, else 0."
-)
-LEADER_TRANSITIONS = Family(
-    "drumbeat_leader_transitions_total",
-    Kind.COUNTER,
-    "How often this node began or ceased to lead.",
-)
-LEADER_LEASE_REMAINING = Family(
-    "drumbeat_leader_lease_remaining_seconds",
-    Kind.GAUGE,
-    "How long this node may still trust in leading without a renewal; 0 while it does not lead.",
-)
-LEADER_EPOCH = Family(
-    "drumbeat_leader_epoch",
-    Kind.GAUGE,
-    "The epoch of this node's present term; 0 while it does not lead.",
-)
-SCHEDULE_TICKS = Family(
-    "drumbeat_schedule_ticks_total",
-    Kind.COUNTER,
-    "Ticks that this node took up as the leader: fired, or skipped for a reason.",
-    ("outcome",),
-)
-SCHEDULE_LAG = Family(
-    "drumbeat_schedule_lag_seconds",
-    Kind.HISTOGRAM,
-    "How late ticks fired.",
-)
-SCHEDULES_UNKNOWN = Family(
-    "drumbeat_schedules_unknown_task",
-    Kind.GAUGE,
-    "Schedules in the store that code declared and whose task this node does not know.",
-)
-JOBS = Family(
-    "drumbeat_jobs",
-    Kind.GAUGE,
-    "Jobs in the store by where they stand; the same from every node.",
-    ("status", "queue"),
-)
-QUEUE_OLDEST_AGE = Family(
-    "drumbeat_queue_oldest_age_seconds",
-    Kind.GAUGE,
-    "How long the oldest queued job of a queue has waited for a worker; the same from every node.",
-    ("queue",),
-)
-JOBS_SUBMITTED = Family(
-    "drumbeat_jobs_submitted_total",
-    Kind.COUNTER,
-    "Jobs that this node created, by a call or by a tick.",
-    ("queue",),
-)
-JOBS_FINISHED = Family(
-    "drumbeat_jobs_finished_total",
-    Kind.COUNTER,
-    "Jobs that were finished by an attempt which this node settled.",
-    ("outcome", "queue"),
-)
-JOB_WAIT = Family(
-    "drumbeat_job_wait_seconds",
-    Kind.HISTOGRAM,
-    "From when a job could have run to when this node first claimed it.",
-    ("task",),
-)
-JOB_RUN = Family(
-    "drumbeat_job_run_seconds",
-    Kind.HISTOGRAM,
-    "How long an attempt ran on this node, however it ended.",
-    ("task",),
-)
-WORKER_SLOTS = Family(
-    "drumbeat_worker_slots", Kind.GAUGE, "How many jobs this node may run at once."
-)
-WORKER_SLOTS_BUSY = Family(
-    "drumbeat_worker_slots_busy", Kind.GAUGE, "How many jobs this node runs now."
-)
-CLOCK_SKEW = Family(
-    "drumbeat_clock_skew_seconds",
-    Kind.GAUGE,
-    "How far this node's clock is ahead of the store's.",
-)
-STORE_UP = Family(
-    "drumbeat_store_up", Kind.GAUGE, "1 if the store answered when it was last asked, else 0."
-)
-STORE_OPERATION = Family(
-    "drumbeat_store_operation_seconds",
-    Kind.HISTOGRAM,
-    "How long an operation of the store took, as this node saw it.",
-    ("operation",),
-)
-STORE_ERRORS = Family(
-    "drumbeat_store_errors_total",
-    Kind.COUNTER,
-    "Operations of the store that failed, or were given up without an answer.",
-    ("operation",),
-)
-BUILD_INFO = Family("drumbeat_build_info", Kind.GAUGE, "Always 1; says the version.", ("version",))
+def _family(kind: MetricKind, name: str, meaning: str, *labels: str) -> Family:
+    return Family(f"drumbeat_{name}", kind, meaning, labels)
 
-FAMILIES = (
-    LEADER_STATUS,
-    LEADER_TRANSITIONS,
-    LEADER_LEASE_REMAINING,
-    LEADER_EPOCH,
-    SCHEDULE_TICKS,
-    SCHEDULE_LAG,
-    SCHEDULES_UNKNOWN,
-    JOBS,
-    QUEUE_OLDEST_AGE,
-    JOBS_SUBMITTED,
-    JOBS_FINISHED,
-    JOB_WAIT,
-    JOB_RUN,
-    WORKER_SLOTS,
-    WORKER_SLOTS_BUSY,
-    CLOCK_SKEW,
-    STORE_UP,
-    STORE_OPERATION,
-    STORE_ERRORS,
-    BUILD_INFO,
+
+LEADER_STATUS = _family(MetricKind.GAUGE, "leader_status", "1 while this node leads, else 0.")
+LEADER_TRANSITIONS = _family(
+    MetricKind.COUNTER,
+    "leader_transitions_total",
+    "How often this node started or stopped leading.",
 )
-"""All of them, in the order in which they are shown."""
+LEADER_LEASE_REMAINING = _family(
+    MetricKind.GAUGE,
+    "leader_lease_remaining_seconds",
+    "How long this node may lead without renewing its lease; 0 while it does not lead.",
+)
+LEADER_EPOCH = _family(
+    MetricKind.GAUGE, "leader_epoch", "The epoch of this node's term; 0 while it does not lead."
+)
+SCHEDULE_TICKS = _family(
+    MetricKind.COUNTER,
+    "schedule_ticks_total",
+    "Ticks that this node handled as the leader: fired, or skipped for a reason.",
+    "outcome",
+)
+SCHEDULE_LAG = _family(MetricKind.HISTOGRAM, "schedule_lag_seconds", "How late ticks fired.")
+SCHEDULES_UNKNOWN = _family(
+    MetricKind.GAUGE,
+    "schedules_unknown_task",
+    "Schedules declared by code whose task this node does not know.",
+)
+JOBS = _family(
+    MetricKind.GAUGE,
+    "jobs",
+    "Jobs in the store by status; the same on every node.",
+    "status",
+    "queue",
+)
+QUEUE_OLDEST_AGE = _family(
+    MetricKind.GAUGE,
+    "queue_oldest_age_seconds",
+    "How long the oldest queued job has waited for a worker; the same on every node.",
+    "queue",
+)
+JOBS_SUBMITTED = _family(
+    MetricKind.COUNTER,
+    "jobs_submitted_total",
+    "Jobs that this node created, by a call or by a tick.",
+    "queue",
+)
+JOBS_FINISHED = _family(
+    MetricKind.COUNTER,
+    "jobs_finished_total",
+    "Jobs that reached a final status when this node settled an attempt.",
+    "outcome",
+    "queue",
+)
+JOB_WAIT = _family(
+    MetricKind.HISTOGRAM,
+    "job_wait_seconds",
+    "Time from when a job could run until this node first claimed it.",
+    "task",
+)
+JOB_RUN = _family(
+    MetricKind.HISTOGRAM,
+    "job_run_seconds",
+    "How long attempts ran on this node, however they ended.",
+    "task",
+)
+WORKER_SLOTS = _family(MetricKind.GAUGE, "worker_slots", "How many jobs this node may run at once.")
+WORKER_SLOTS_BUSY = _family(
+    MetricKind.GAUGE, "worker_slots_busy", "How many jobs this node runs now."
+)
+CLOCK_SKEW = _family(
+    MetricKind.GAUGE, "clock_skew_seconds", "How far this node's clock is ahead of the store's."
+)
+STORE_UP = _family(
+    MetricKind.GAUGE, "store_up", "1 if the store answered when it was last asked, else 0."
+)
+STORE_OPERATION = _family(
+    MetricKind.HISTOGRAM,
+    "store_operation_seconds",
+    "How long operations of the store took, as seen by this node.",
+    "operation",
+)
+STORE_ERRORS = _family(
+    MetricKind.COUNTER,
+    "store_errors_total",
+    "Operations of the store that failed or timed out.",
+    "operation",
+)
+BUILD_INFO = _family(
+    MetricKind.GAUGE, "build_info", "Always 1; its label is the version.", "version"
+)
+
+FAMILIES = tuple(each for each in tuple(globals().values()) if isinstance(each, Family))
+"""All metrics, in the order in which they are shown."""

@@ -7,69 +7,92 @@ scheduled task", "Skipping task execution - not the leader", "Task completed suc
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from datetime import datetime
+from logging import DEBUG, ERROR, INFO, WARNING, getLogger
+from operator import attrgetter
+from typing import Any, Protocol, TypeAlias, TypeVar
 
-from drumbeat.model.ending import Raised, TimedOut
+from drumbeat.model import events
 from drumbeat.model.errors import Unavailable
-from drumbeat.model.events import (
-    AttemptCompleted,
-    AttemptEnded,
-    AttemptLost,
-    AttemptOverran,
-    AttemptStarted,
-    AttemptSuperseded,
-    ClockSkewed,
-    CoordinatorAnswered,
-    CoordinatorFailed,
-    ElectionOff,
-    Event,
-    FleetJoined,
-    JobExcluded,
-    LabelShared,
-    LeaderForeign,
-    LeadershipGained,
-    LeadershipLost,
-    ListenerFailed,
-    LockFailed,
-    NodeDraining,
-    NodeStarted,
-    NodeStopped,
-    PlanFailed,
-    ResultDropped,
-    ScheduleChanged,
-    ScheduleChangeWaits,
-    ScheduleDeclared,
-    ScheduleDrifted,
-    SchedulesUnknown,
-    ServiceFailed,
-    SettingUnused,
-    StoreAnswered,
-    StoreAwaited,
-    StoreFailed,
-    TaskUnknown,
-    TickFired,
-    TickPassed,
-    TickRaced,
-    TicksDropped,
-    TickSkipped,
-)
-from drumbeat.model.job import Attempt, Change
-from drumbeat.model.node import Role
+from drumbeat.model.events import Event
+from drumbeat.model.fleet.node import Role
+from drumbeat.model.jobs.ending import Raised, TimedOut
+from drumbeat.model.jobs.job import Attempt, Change
 
 E = TypeVar("E", bound=Event)
+Line: TypeAlias = tuple[int, str, Mapping[str, object]]
+"""A level, a sentence, and facts by name. Facts that are None or empty are not shown."""
+LineOf: TypeAlias = Callable[[Any], Line | None]
 
-LOGGER = logging.getLogger("drumbeat")
-FREQUENT = frozenset({AttemptStarted, AttemptCompleted, TickFired})
-"""Events of each job and tick: not even made while nobody reads lines of their level."""
+LOGGER = getLogger("drumbeat")
+FREQUENT = frozenset({events.AttemptStarted, events.AttemptCompleted, events.TickFired})
+"""Events of each job and tick: not created while their log level is off."""
 
 REMINDER = 64
-"""Failures in a row from which on an outage is warned of again, each time their number doubles."""
+"""From this many failures on, warn again whenever their number doubles."""
+OF_ATTEMPT = "task=attempt.spec.task job_id=attempt.job_id"
 
-
-def _informed() -> bool:
-    return LOGGER.isEnabledFor(logging.INFO)
+TABLE: Mapping[type[Event], tuple[int, str, str]] = {
+    events.NodeDraining: (INFO, "Draining", "reason"),
+    events.NodeStopped: (INFO, "Stopped", ""),
+    events.ScheduleDeclared: (INFO, "Registering scheduled task", "task schedule"),
+    events.ScheduleDrifted: (
+        WARNING,
+        "A schedule differs from the code, because a person edited it",
+        "schedule",
+    ),
+    events.ScheduleChangeWaits: (
+        INFO,
+        "A changed schedule keeps its old definition until its due ticks are handled",
+        "task schedule",
+    ),
+    events.TicksDropped: (
+        WARNING,
+        "A change of a schedule dropped ticks that were due; backfill them if they matter",
+        "schedule dropped=count first=tick_at last=through",
+    ),
+    events.PlanFailed: (ERROR, "A schedule could not be planned", "schedule error"),
+    events.LeadershipGained: (INFO, "Became the leader", "election epoch"),
+    events.StoreAnswered: (INFO, "The store answers again", "since failures"),
+    events.FleetJoined: (INFO, "Joining the fleet", "namespace store coordinator"),
+    events.LabelShared: (
+        WARNING,
+        "Another live node has the same label; give each its own instance_id",
+        "node other",
+    ),
+    events.TickFired: (DEBUG, "Tick fired", "schedule tick_at job_id epoch"),
+    events.TickSkipped: (INFO, "Tick skipped", "schedule tick_at count reason"),
+    events.TickRaced: (DEBUG, "A schedule changed while it was planned", "schedule"),
+    events.AttemptSuperseded: (
+        WARNING,
+        "A late settlement was refused: another node has the job",
+        "job_id=hold.job_id fence=hold.fence",
+    ),
+    events.AttemptLost: (
+        WARNING,
+        "A node died while it ran a job",
+        f"{OF_ATTEMPT} node=attempt.node status",
+    ),
+    events.AttemptOverran: (
+        WARNING,
+        "A thread still runs although its attempt is over",
+        OF_ATTEMPT,
+    ),
+    events.ResultDropped: (WARNING, "A result was not stored", f"{OF_ATTEMPT} why"),
+    events.JobExcluded: (
+        WARNING,
+        "A job was cancelled because another holds its exclusive name",
+        "exclusive=name task=job.spec.task job_id=job.id tick_at=job.spec.tick_at",
+    ),
+    events.TaskUnknown: (
+        WARNING,
+        "Jobs wait because their task is unknown on this node",
+        "task",
+    ),
+    events.LockFailed: (WARNING, "A lock could not be taken or kept", "lock=name error"),
+}
+"""Events that always have the same level and sentence. Facts are attributes of the event."""
 
 
 class Subscribe(Protocol):
@@ -84,315 +107,205 @@ class Subscribe(Protocol):
 
 def log_events(subscribe: Subscribe, instance_id: str) -> None:
     """Write a line for each event that somebody may want to read."""
-    lines = _Lines(instance_id)
-    for kind, line in lines.by_kind().items():
-        subscribe(kind, line, _informed if kind in FREQUENT else None)
+    for kind, line_of in {**FUNCTIONS, **{kind: _reader(*TABLE[kind]) for kind in TABLE}}.items():
+        listener = _listener(line_of, instance_id)
+        subscribe(kind, listener, _informed if kind in FREQUENT else None)
 
 
-class _Lines:
-    """One method per kind of event: its level, its sentence, its facts."""
-
-    def __init__(self, instance_id: str) -> None:
-        self._instance_id = instance_id
-
-    def by_kind(self) -> Mapping[type[Event], Callable[[Any], None]]:
-        return {
-            NodeStarted: self._started,
-            NodeDraining: lambda e: self._write(logging.INFO, "Draining", reason=e.reason),
-            NodeStopped: lambda _: self._write(logging.INFO, "Stopped"),
-            ServiceFailed: self._service_failed,
-            ListenerFailed: lambda e: self._write(
-                logging.ERROR, "A listener failed", event=type(e.event).__name__, error=e.error
-            ),
-            ScheduleDeclared: lambda e: self._write(
-                logging.INFO, "Registering scheduled task", task=e.task, schedule=e.schedule
-            ),
-            ScheduleDrifted: lambda e: self._write(
-                logging.WARNING,
-                "A schedule differs from the code, because a person edited it",
-                schedule=e.schedule,
-            ),
-            ScheduleChangeWaits: lambda e: self._write(
-                logging.INFO,
-                "A changed schedule keeps its old definition until its due ticks are handled",
-                task=e.task,
-                schedule=e.schedule,
-            ),
-            TicksDropped: lambda e: self._write(
-                logging.WARNING,
-                "A change of a schedule dropped ticks that were due; backfill them if they matter",
-                schedule=e.schedule,
-                dropped=e.count,
-                first=e.tick_at.isoformat(),
-                last=e.through.isoformat(),
-            ),
-            SchedulesUnknown: self._schedules_unknown,
-            ScheduleChanged: lambda e: self._write(
-                logging.INFO, f"Schedule changed: {e.change}", schedule=e.schedule, reason=e.reason
-            ),
-            PlanFailed: lambda e: self._write(
-                logging.ERROR, "A schedule could not be planned", schedule=e.schedule, error=e.error
-            ),
-            LeadershipGained: lambda e: self._write(
-                logging.INFO, "Became the leader", election=e.election, epoch=e.epoch
-            ),
-            LeadershipLost: lambda e: self._write(
-                logging.INFO if e.graceful else logging.WARNING,
-                "Lost leadership",
-                election=e.election,
-                epoch=e.epoch,
-                reason=e.reason,
-            ),
-            StoreAwaited: self._store_awaited,
-            StoreFailed: self._store_failed,
-            StoreAnswered: lambda e: self._write(
-                logging.INFO,
-                "The store answers again",
-                since=e.since.isoformat(),
-                failures=e.failures,
-            ),
-            FleetJoined: lambda e: self._write(
-                logging.INFO,
-                "Joining the fleet",
-                namespace=e.namespace,
-                store=e.store,
-                coordinator=e.coordinator,
-            ),
-            LeaderForeign: self._leader_foreign,
-            ElectionOff: self._election_off,
-            SettingUnused: lambda e: self._write(logging.WARNING, e.why),
-            CoordinatorFailed: self._coordinator_failed,
-            CoordinatorAnswered: lambda e: self._write(
-                logging.DEBUG if e.asked == "store" else logging.INFO,
-                f"The {e.asked} answers again",
-                election=e.election,
-                since=e.since.isoformat(),
-                failures=e.failures,
-            ),
-            LabelShared: lambda e: self._write(
-                logging.WARNING,
-                "Another live node has the same label; give each its own instance_id",
-                node=e.node,
-                other=e.other,
-            ),
-            ClockSkewed: lambda e: self._write(
-                logging.ERROR,
-                "This node's clock is too far from the store's to lead",
-                skew_seconds=e.skew.total_seconds(),
-            ),
-            TickFired: self._tick_fired,
-            TickSkipped: self._tick_skipped,
-            TickPassed: self._tick_passed,
-            TickRaced: lambda e: self._write(
-                logging.DEBUG, "A schedule changed while it was planned", schedule=e.schedule
-            ),
-            AttemptStarted: self._attempt_started,
-            AttemptCompleted: self._attempt_completed,
-            AttemptEnded: self._attempt_ended,
-            AttemptSuperseded: lambda e: self._write(
-                logging.WARNING,
-                "A late ending was refused: the job had been given to another",
-                job_id=e.hold.job_id,
-                fence=e.hold.fence,
-            ),
-            AttemptLost: lambda e: self._write(
-                logging.WARNING,
-                "A node died with a job in hand",
-                task=e.attempt.spec.task,
-                job_id=e.attempt.job_id,
-                node=e.attempt.node,
-                status=e.status,
-            ),
-            AttemptOverran: lambda e: self._write(
-                logging.WARNING,
-                "A thread goes on although its attempt is over",
-                task=e.attempt.spec.task,
-                job_id=e.attempt.job_id,
-            ),
-            ResultDropped: lambda e: self._write(
-                logging.WARNING,
-                "A result was not stored",
-                task=e.attempt.spec.task,
-                job_id=e.attempt.job_id,
-                why=e.why,
-            ),
-            JobExcluded: self._job_excluded,
-            TaskUnknown: lambda e: self._write(
-                logging.WARNING,
-                "Jobs of a task that is unknown here wait for a node that knows it",
-                task=e.task,
-            ),
-            LockFailed: lambda e: self._write(
-                logging.WARNING, "A lock could not be taken or kept", lock=e.name, error=e.error
-            ),
-        }
-
-    def _started(self, event: NodeStarted) -> None:
-        who = "Scheduler" if Role.SCHEDULER in event.roles else "Node"
-        self._write(logging.INFO, f"{who} started successfully", roles=",".join(event.roles))
-
-    def _schedules_unknown(self, event: SchedulesUnknown) -> None:
-        if not event.count:
-            self._write(logging.INFO, "Every schedule from code has a task that is known here")
+def _listener(line_of: LineOf, instance_id: str) -> Callable[[Event], None]:
+    def write(event: Event) -> None:
+        line = line_of(event)
+        if line is None or not LOGGER.isEnabledFor(line[0]):
             return
-        self._write(
-            logging.WARNING,
-            "Schedules from code have tasks that are unknown here, as after a rollback; remove "
-            "them, or run the code that declares them",
-            count=event.count,
-            schedules=", ".join(event.schedules),
-        )
+        level, sentence, facts = line
+        shown: dict[str, object] = {"instance_id": instance_id}
+        for name, value in facts.items():
+            if value not in (None, ""):
+                shown[name] = value.isoformat() if isinstance(value, datetime) else value
+        LOGGER.log(level, "%s", sentence, extra={"facts": shown})
 
-    def _service_failed(self, event: ServiceFailed) -> None:
-        # An outage of a backend has lines of its own, for all services together.
-        no_answer = isinstance(event.error, Unavailable | TimeoutError)
-        self._write(
-            logging.DEBUG if no_answer and event.backend is not None else logging.ERROR,
-            "A service failed and goes on after a pause",
-            service=event.service,
-            failures=event.failures,
-            error=repr(event.error),
-        )
+    return write
 
-    def _leader_foreign(self, event: LeaderForeign) -> None:
-        self._write(
-            logging.WARNING,
-            "The leader does not know schedules of this instance, which do not run meanwhile: "
-            "if it is another app, set namespace= for each app"
-            if event.schedules
-            else "The leader is no node of this store, whose ticks do not fire meanwhile: "
-            "if it is another app, set namespace= for each app",
-            leader=event.leader,
-            schedules=", ".join(event.schedules),
-        )
 
-    def _election_off(self, event: ElectionOff) -> None:
-        self._write(
-            logging.WARNING,
-            "Leader election is off: every instance runs every task"
-            if event.runs_everywhere
-            else "Leader election is off: every instance tries to lead, and on the shared store "
-            "each tick still runs once",
-            locks="this process only" if event.local_locks else "the whole fleet",
-        )
+def _reader(level: int, sentence: str, names: str) -> LineOf:
+    pairs = (each.partition("=") for each in names.split())
+    facts = [(name, attrgetter(path or name)) for name, _, path in pairs]
 
-    def _store_awaited(self, event: StoreAwaited) -> None:
-        self._write(
-            _level_of_failure(event.failures),
-            f"Waiting for the store {event.store}",
-            failures=event.failures,
-            next_try_seconds=round(event.next_try, 1),
-            gives_up_after_seconds=round(event.left, 1),
-            error=event.error,
-        )
+    def line_of(event: Event) -> Line | None:
+        if not LOGGER.isEnabledFor(level):
+            return None
+        return level, sentence, {name: read(event) for name, read in facts}
 
-    def _store_failed(self, event: StoreFailed) -> None:
-        self._write(
-            _level_of_outage(event.failures),
-            "The store does not answer",
-            since=event.since.isoformat(),
-            failures=event.failures,
-            error=event.error,
-        )
+    return line_of
 
-    def _coordinator_failed(self, event: CoordinatorFailed) -> None:
-        self._write(
-            logging.DEBUG if event.asked == "store" else _level_of_outage(event.failures),
-            "The elector failed, so this instance does not lead"
-            if event.asked == "elector"
-            else "The coordinator does not answer",
-            election=event.election,
-            since=event.since and event.since.isoformat(),
-            failures=event.failures,
-            error=repr(event.error),
-        )
 
-    def _tick_passed(self, event: TickPassed) -> None:
-        self._write(
-            logging.DEBUG,
-            "Skipping task execution - not the leader",
-            task=event.task,
-            schedule=event.schedule,
-            tick_at=event.tick_at.isoformat(),
-            count=event.count if event.count > 1 else None,
-        )
+def _informed() -> bool:
+    return LOGGER.isEnabledFor(INFO)
 
-    def _tick_fired(self, event: TickFired) -> None:
-        self._write(
-            logging.DEBUG,
-            "Tick fired",
-            schedule=event.schedule,
-            tick_at=event.tick_at.isoformat(),
-            job_id=event.job_id,
-            epoch=event.epoch,
-        )
 
-    def _tick_skipped(self, event: TickSkipped) -> None:
-        self._write(
-            logging.INFO,
-            "Tick skipped",
-            schedule=event.schedule,
-            tick_at=event.tick_at.isoformat(),
-            count=event.count,
-            reason=event.reason,
-        )
+def _started(event: events.NodeStarted) -> Line:
+    who = "Scheduler" if Role.SCHEDULER in event.roles else "Node"
+    return INFO, f"{who} started successfully", {"roles": ",".join(event.roles)}
 
-    def _job_excluded(self, event: JobExcluded) -> None:
-        spec = event.job.spec
-        self._write(
-            logging.WARNING,
-            "A job was cancelled because another holds its exclusive name",
-            exclusive=event.name,
-            task=spec.task,
-            job_id=event.job.id,
-            tick_at=spec.tick_at and spec.tick_at.isoformat(),
-        )
 
-    def _attempt_started(self, event: AttemptStarted) -> None:
-        if event.attempt.spec.schedule is None:
-            return
-        leading = event.leading is not None
-        sentence = "Leader executing scheduled task" if leading else "Executing scheduled task"
-        facts = {"epoch": event.leading} if leading else {}
-        self._write(logging.INFO, sentence, **_facts(event.attempt), **facts)
+def _service_failed(event: events.ServiceFailed) -> Line:
+    # An outage of a backend has lines of its own, for all services together.
+    no_answer = isinstance(event.error, Unavailable | TimeoutError)
+    level = DEBUG if no_answer and event.backend is not None else ERROR
+    facts = {"service": event.service, "failures": event.failures, "error": repr(event.error)}
+    return level, "A service failed and will retry after a pause", facts
 
-    def _attempt_completed(self, event: AttemptCompleted) -> None:
-        level = logging.DEBUG if event.attempt.spec.schedule is None else logging.INFO
-        if LOGGER.isEnabledFor(level):
-            facts = {**_facts(event.attempt), "seconds": round(event.seconds, 6)}
-            self._write(level, "Task completed successfully", **facts)
 
-    def _attempt_ended(self, event: AttemptEnded) -> None:
-        change = event.settlement.change
-        failed = isinstance(event.ending, Raised | TimedOut)
-        self._write(
-            logging.ERROR if change is Change.FAIL else logging.WARNING if failed else logging.INFO,
-            f"Task did not complete: {change}",
-            **_facts(event.attempt),
-            attempt=event.attempt.number,
-            error=event.settlement.error,
-        )
+def _listener_failed(event: events.ListenerFailed) -> Line:
+    facts = {"event": type(event.event).__name__, "error": event.error}
+    return ERROR, "A listener failed", facts
 
-    def _write(self, level: int, sentence: str, **facts: object) -> None:
-        if LOGGER.isEnabledFor(level):
-            told = {"instance_id": self._instance_id} | {
-                name: value for name, value in facts.items() if value not in (None, "")
-            }
-            LOGGER.log(level, "%s", sentence, extra={"facts": told})
+
+def _schedules_unknown(event: events.SchedulesUnknown) -> Line:
+    if not event.count:
+        return INFO, "Every schedule from code has a task that is known here", {}
+    sentence = (
+        "Schedules from code have tasks that are unknown here, as after a rollback; remove "
+        "them, or run the code that declares them"
+    )
+    facts = {"count": event.count, "schedules": ", ".join(event.schedules)}
+    return WARNING, sentence, facts
+
+
+def _schedule_changed(event: events.ScheduleChanged) -> Line:
+    facts = {"schedule": event.schedule, "reason": event.reason}
+    return INFO, f"Schedule changed: {event.change}", facts
+
+
+def _leadership_lost(event: events.LeadershipLost) -> Line:
+    facts = {"election": event.election, "epoch": event.epoch, "reason": event.reason}
+    return INFO if event.graceful else WARNING, "Lost leadership", facts
+
+
+def _leader_foreign(event: events.LeaderForeign) -> Line:
+    problem = (
+        "The leader does not know some schedules of this instance, so they do not run"
+        if event.schedules
+        else "The leader is not a node of this store, so its ticks do not fire"
+    )
+    facts = {"leader": event.leader, "schedules": ", ".join(event.schedules)}
+    return WARNING, f"{problem}: if it is another app, set namespace= for each app", facts
+
+
+def _election_off(event: events.ElectionOff) -> Line:
+    effect = (
+        "every instance runs every task"
+        if event.runs_everywhere
+        else "every instance tries to lead, and on the shared store each tick still runs once"
+    )
+    facts = {"locks": "this process only" if event.local_locks else "the whole fleet"}
+    return WARNING, f"Leader election is off: {effect}", facts
+
+
+def _store_awaited(event: events.StoreAwaited) -> Line:
+    facts = {
+        "failures": event.failures,
+        "next_try_seconds": round(event.next_try, 1),
+        "gives_up_after_seconds": round(event.left, 1),
+        "error": event.error,
+    }
+    return _level_of_failure(event.failures), f"Waiting for the store {event.store}", facts
+
+
+def _store_failed(event: events.StoreFailed) -> Line:
+    facts = {"since": event.since, "failures": event.failures, "error": event.error}
+    return _level_of_outage(event.failures), "The store does not answer", facts
+
+
+def _coordinator_failed(event: events.CoordinatorFailed) -> Line:
+    facts = {
+        "election": event.election,
+        "since": event.since,
+        "failures": event.failures,
+        "error": repr(event.error),
+    }
+    if event.asked == "elector":
+        sentence = "The elector failed, so this instance does not lead"
+    else:
+        sentence = "The coordinator does not answer"
+    return DEBUG if event.asked == "store" else _level_of_outage(event.failures), sentence, facts
+
+
+def _coordinator_answered(event: events.CoordinatorAnswered) -> Line:
+    facts = {"election": event.election, "since": event.since, "failures": event.failures}
+    level = DEBUG if event.asked == "store" else INFO
+    return level, f"The {event.asked} answers again", facts
+
+
+def _clock_skewed(event: events.ClockSkewed) -> Line:
+    facts = {"skew_seconds": event.skew.total_seconds()}
+    return ERROR, "This node's clock is too far from the store's to lead", facts
+
+
+def _tick_passed(event: events.TickPassed) -> Line:
+    facts = {"task": event.task, "schedule": event.schedule, "tick_at": event.tick_at}
+    count = event.count if event.count > 1 else None
+    return DEBUG, "Skipping task execution - not the leader", {**facts, "count": count}
+
+
+def _attempt_started(event: events.AttemptStarted) -> Line | None:
+    if event.attempt.spec.schedule is None:
+        return None
+    executing = "Executing" if event.leading is None else "Leader executing"
+    facts = {**_facts(event.attempt), "epoch": event.leading}
+    return INFO, f"{executing} scheduled task", facts
+
+
+def _attempt_completed(event: events.AttemptCompleted) -> Line | None:
+    level = DEBUG if event.attempt.spec.schedule is None else INFO
+    if not LOGGER.isEnabledFor(level):
+        return None
+    facts = {**_facts(event.attempt), "seconds": round(event.seconds, 6)}
+    return level, "Task completed successfully", facts
+
+
+def _attempt_ended(event: events.AttemptEnded) -> Line:
+    change = event.settlement.change
+    failed = isinstance(event.ending, Raised | TimedOut)
+    level = ERROR if change is Change.FAIL else WARNING if failed else INFO
+    error = event.settlement.error
+    facts = {**_facts(event.attempt), "attempt": event.attempt.number, "error": error}
+    return level, f"Task did not complete: {change}", facts
+
+
+FUNCTIONS: Mapping[type[Event], LineOf] = {
+    events.NodeStarted: _started,
+    events.ServiceFailed: _service_failed,
+    events.ListenerFailed: _listener_failed,
+    events.SchedulesUnknown: _schedules_unknown,
+    events.ScheduleChanged: _schedule_changed,
+    events.LeadershipLost: _leadership_lost,
+    events.StoreAwaited: _store_awaited,
+    events.StoreFailed: _store_failed,
+    events.LeaderForeign: _leader_foreign,
+    events.ElectionOff: _election_off,
+    events.SettingUnused: lambda event: (WARNING, event.why, {}),
+    events.CoordinatorFailed: _coordinator_failed,
+    events.CoordinatorAnswered: _coordinator_answered,
+    events.ClockSkewed: _clock_skewed,
+    events.TickPassed: _tick_passed,
+    events.AttemptStarted: _attempt_started,
+    events.AttemptCompleted: _attempt_completed,
+    events.AttemptEnded: _attempt_ended,
+}
+"""Events whose level, sentence or facts depend on the event. None: no line."""
 
 
 def _level_of_failure(failures: int) -> int:
     """Warn at the 1st, 2nd, 4th, 8th failure in a row, so that a long outage makes few lines."""
-    return logging.WARNING if failures & (failures - 1) == 0 else logging.DEBUG
+    return WARNING if failures & (failures - 1) == 0 else DEBUG
 
 
 def _level_of_outage(failures: int) -> int:
     """Warn when an outage begins, and seldom again while it lasts."""
-    return logging.DEBUG if 1 < failures < REMINDER else _level_of_failure(failures)
+    return DEBUG if 1 < failures < REMINDER else _level_of_failure(failures)
 
 
 def _facts(attempt: Attempt) -> dict[str, object]:
-    facts: dict[str, object] = {"task": attempt.spec.task, "job_id": attempt.job_id}
-    if attempt.spec.tick_at is not None:
-        facts["tick_at"] = attempt.spec.tick_at.isoformat()
-    return facts
+    spec = attempt.spec
+    return {"task": spec.task, "job_id": attempt.job_id, "tick_at": spec.tick_at}

@@ -1,14 +1,14 @@
-"""Metrics: what a node tells those who watch it.
+"""The metrics of a node.
 
-One object for each app. The measured store and the bus feed it; a scrape refreshes it and reads it:
+One object per app. The timed store and the event bus feed it; a scrape refreshes and reads it:
 
     metrics = Metrics(runtime.clock)
-    store = metrics.measured(store)            # before anything else has the store
-    metrics.attach(bus, store, vitals)         # from then on, events are counted
-    await metrics.refresh()                    # at a scrape: asks the store, through a cache
+    store = metrics.timed_store(store)         # before anything else uses the store
+    metrics.attach(bus, store, node_status)    # counts events from now on
+    await metrics.refresh()                    # at a scrape: reads the store through a cache
     body, content_type = metrics.text(accept)
 
-Where there is no such object, no operation is timed and no event is made for its sake.
+Without such an object nothing is timed, and no event is created for counting.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from typing import TYPE_CHECKING
 
 from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError
-from drumbeat.model.job import Status
+from drumbeat.model.jobs.job import Status
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Store
 from drumbeat.telemetry import samples
-from drumbeat.telemetry.census import Census
-from drumbeat.telemetry.figures import Figures
-from drumbeat.telemetry.hearing import Hearing, Hears
-from drumbeat.telemetry.measured import measured
-from drumbeat.telemetry.samples import Sample
-from drumbeat.telemetry.vitals import Vitals
+from drumbeat.telemetry.event_counters import EventSource, count_events
+from drumbeat.telemetry.instruments import Instruments
+from drumbeat.telemetry.samples import NodeStatus, Sample
+from drumbeat.telemetry.snapshot import SnapshotCache
+from drumbeat.telemetry.timed_store import timed_store
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -36,65 +35,68 @@ if TYPE_CHECKING:
 
 
 class Metrics:
-    """The figures of one node, and how to show them."""
+    """Collects and shows the metrics of one node."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._figures = Figures()
-        self._census: Census | None = None
-        self._vitals: Callable[[], Vitals] = Vitals
+        self._instruments = Instruments()
+        self._snapshots: SnapshotCache | None = None
+        self._node_status: Callable[[], NodeStatus] = NodeStatus
         self._exposition = _exposition(self._samples)
 
     @property
     def registry(self) -> CollectorRegistry:
-        """The registry of these metrics alone; metrics of an app's own may be added to it."""
+        """The registry of these metrics; an app may add its own."""
         return self._exposition.registry
 
-    def measured(self, store: Store) -> Store:
-        """The store, with every operation timed. To be used in place of the store itself."""
-        return measured(store, self._figures, self._clock)
+    def timed_store(self, store: Store) -> Store:
+        """The store with its operations timed; use it in place of the store."""
+        return timed_store(store, self._instruments, self._clock)
 
-    def attach(self, bus: Hears, store: Store, vitals: Callable[[], Vitals]) -> None:
-        """Count what the bus tells, and ask the store and the node at each scrape."""
-        Hearing(self._figures).attach(bus)
-        self._census = Census(store, self._clock)
-        self._vitals = vitals
+    def attach(self, bus: EventSource, store: Store, node_status: Callable[[], NodeStatus]) -> None:
+        """Count events from now on; read the store and the node at each scrape."""
+        count_events(bus, self._instruments)
+        self._snapshots = SnapshotCache(store, self._clock)
+        self._node_status = node_status
 
     async def refresh(self) -> None:
-        """Ask the store how many jobs stand where, unless it was asked a moment ago.
+        """Read the counts of jobs from the store, unless they are fresh.
 
-        Never raises, and returns within about a second also when the store does not answer.
+        Never raises, and returns within about a second even if the store does not answer.
         """
-        if self._census is not None:
-            await self._census.refresh()
+        if self._snapshots is not None:
+            await self._snapshots.refresh()
         self._reserve_names()
 
     def _reserve_names(self) -> None:
-        """Keep the labels of queues that are served and tasks that are known."""
-        vitals, count = self._vitals(), self._census.latest if self._census else None
+        """Always give served queues and registered tasks a label."""
+        node_status, count = (
+            self._node_status(),
+            self._snapshots.latest if self._snapshots else None,
+        )
         served = count.served if count else frozenset[str]()
-        self._figures.queues.reserve(vitals.queues | served)
-        self._figures.waits.reserve(vitals.tasks)
-        self._figures.runs.reserve(vitals.tasks)
+        self._instruments.queues.reserve(node_status.queues | served)
+        self._instruments.waits.reserve(node_status.tasks)
+        self._instruments.runs.reserve(node_status.tasks)
 
     def text(self, accept: str = "") -> tuple[bytes, str]:
-        """All metrics, and their content type: OpenMetrics if that is accepted, else plain text."""
+        """All metrics and their content type: OpenMetrics if accepted, else plain text."""
         return self._exposition.text(accept)
 
     def summary(self) -> dict[str, int | None]:
         """The state of the fleet in a few numbers; None: the store did not answer.
 
         `completed_jobs` and `failed_jobs` count all jobs ever. `jobs_dispatched` counts the jobs
-        of the whole fleet that a worker has or has brought to an end. `last_dispatch` is when
-        this node last claimed one, or last saw that number rise.
+        of the fleet that a worker runs or has run to an end. `last_dispatch` is when this node
+        last claimed a job, or last saw that number rise.
         """
-        count = self._census.latest if self._census is not None else None
-        moments = (self._figures.claimed_at, self._census and self._census.dispatched_at)
+        count = self._snapshots.latest if self._snapshots is not None else None
+        moments = (self._instruments.claimed_at, self._snapshots and self._snapshots.dispatched_at)
         return {
             "timestamp": int(self._clock.now().timestamp()),
-            "pending_jobs": None if count is None else count.standing(Status.PENDING),
-            "queued_jobs": None if count is None else count.standing(Status.QUEUED),
-            "running_jobs": None if count is None else count.standing(Status.RUNNING),
+            "pending_jobs": None if count is None else count.current(Status.PENDING),
+            "queued_jobs": None if count is None else count.current(Status.QUEUED),
+            "running_jobs": None if count is None else count.current(Status.RUNNING),
             "completed_jobs": None if count is None else count.ever(Status.COMPLETED),
             "failed_jobs": None if count is None else count.ever(Status.FAILED),
             "jobs_dispatched": None if count is None else count.dispatched,
@@ -102,10 +104,10 @@ class Metrics:
         }
 
     def _samples(self) -> Iterator[Sample]:
-        yield from samples.of_node(self._vitals())
-        yield from samples.of_figures(self._figures)
-        if self._census is not None and self._census.asked:
-            yield from samples.of_census(self._census.latest)
+        yield from samples.of_node(self._node_status())
+        yield from samples.of_instruments(self._instruments)
+        if self._snapshots is not None and self._snapshots.asked:
+            yield from samples.of_snapshot(self._snapshots.latest)
 
 
 def _exposition(gather: Callable[[], Iterator[Sample]]) -> Exposition:

@@ -29,8 +29,8 @@ from opentelemetry.trace import (
 )
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from drumbeat.model.ending import Ending, Raised, TimedOut
-from drumbeat.model.job import Attempt, JobSpec
+from drumbeat.model.jobs.ending import Ending, Raised, TimedOut
+from drumbeat.model.jobs.job import Attempt, JobSpec
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.tracing import Ended
 from drumbeat.version import VERSION
@@ -40,7 +40,7 @@ MICROSECOND = timedelta(microseconds=1)
 SEVERAL = "several tasks"
 W3C = TraceContextTextMapPropagator()
 ROOT = Context()
-"""What a span starts from that is nobody's child."""
+"""The context of a span without a parent."""
 
 
 class Traces:

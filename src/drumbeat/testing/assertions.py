@@ -9,12 +9,12 @@ from typing import Any, TypedDict, Unpack
 import msgspec
 
 from drumbeat.app import Drumbeat
-from drumbeat.engine.handle import Task
-from drumbeat.model.instant import aware
-from drumbeat.model.job import Job, JobFilter, Status
+from drumbeat.engine.tasks.handle import Task
+from drumbeat.model.jobs.job import Job, JobFilter, Status
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
-from drumbeat.model.plan import Outcome, TickRecord
-from drumbeat.model.wording import counted
+from drumbeat.model.schedules.plan import Outcome, TickRecord
+from drumbeat.model.text import counted
+from drumbeat.model.time.instant import aware
 from drumbeat.testing import inside
 
 MOST_LINES = 20
@@ -101,7 +101,7 @@ def _matching(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> list[Job]:
-    codec = inside.plant(app).registry.get(_name(task)).codec  # a task that nobody knows: a typo
+    codec = inside.setup(app).registry.get(_name(task)).codec  # a task that nobody knows: a typo
     if not args and not kwargs:
         return list(jobs)
     wanted = _parsed(codec.encode(args, kwargs))
@@ -117,7 +117,7 @@ def _call(
 ) -> str:
     if not args and not kwargs:
         return _name(task)
-    codec = inside.plant(app).registry.get(_name(task)).codec
+    codec = inside.setup(app).registry.get(_name(task)).codec
     return _shown(_name(task), codec.encode(args, kwargs))
 
 

@@ -1,6 +1,6 @@
 """The fake clock: time that stands still until a test moves it.
 
-Whoever waits on it has set an alarm. `advance` goes from alarm to alarm, in their order, and lets
+Each waiter has set an alarm. `advance` goes from alarm to alarm, in their order, and lets
 the event loop come to rest in between, so that a running app sees every moment of the time that
 passes, at the very instant that it asked for, and a day takes seconds.
 
@@ -27,9 +27,9 @@ from itertools import count
 from typing import Any, TypeVar
 from weakref import WeakSet
 
-from drumbeat.engine.threads import under_way
-from drumbeat.model.duration import describe_duration, parse_duration
-from drumbeat.model.instant import aware
+from drumbeat.engine.executing.threads import under_way
+from drumbeat.model.time.duration import describe_duration, parse_duration
+from drumbeat.model.time.instant import aware
 from drumbeat.ports.clock import Alarm
 
 T = TypeVar("T")

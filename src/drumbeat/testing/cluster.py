@@ -9,12 +9,12 @@ from types import TracebackType
 from typing import Self, Unpack
 
 from drumbeat.app import Drumbeat
+from drumbeat.backends.memory.coordinator import MemoryCoordinator
+from drumbeat.backends.memory.store import MemoryStore
 from drumbeat.config import Settings
-from drumbeat.coordinators.memory import MemoryCoordinator
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
-from drumbeat.model.plan import TickRecord
-from drumbeat.stores.memory import MemoryStore
+from drumbeat.model.schedules.plan import TickRecord
 from drumbeat.testing import inside
 from drumbeat.testing.clock import FakeClock
 from drumbeat.testing.gate import Gate, NodeClock, NodeCoordinator, NodeStore
@@ -191,7 +191,7 @@ class Cluster:
             if process.app is node:
                 return process
         raise ConfigurationError(
-            f"{node.settings.instance_id} is no node of this cluster, or was started anew since"
+            f"{node.settings.instance_id} is not a node of this cluster, or was started anew since"
         )
 
     def _process(self, number: int) -> _Process:

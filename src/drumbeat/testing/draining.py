@@ -8,7 +8,7 @@ from datetime import datetime
 
 from drumbeat.app import Drumbeat
 from drumbeat.model.errors import ConfigurationError
-from drumbeat.model.job import Change, Status
+from drumbeat.model.jobs.job import Change, Status
 from drumbeat.testing import inside
 from drumbeat.testing.clock import FakeClock
 from drumbeat.testing.hand import Hand, Worked
@@ -61,8 +61,8 @@ async def drain(
 
 class _Draining:
     def __init__(self, app: Drumbeat, clock: FakeClock | None) -> None:
-        self._plant = inside.plant(app)
-        self._jobs = self._plant.backends.store.jobs
+        self._setup = inside.setup(app)
+        self._jobs = self._setup.backends.store.jobs
         self._hand = Hand(app)
         self._clock = clock
         self._ended: Counter[str] = Counter()
@@ -79,7 +79,7 @@ class _Draining:
         promoted = await self._jobs.promote(BATCH)
         counts = await self._jobs.counts()
         queues = [queue for queue, jobs in counts.items() if jobs.get(Status.QUEUED)]
-        taken = await self._hand.take(queues, self._plant.registry.runnable)
+        taken = await self._hand.take(queues, self._setup.registry.runnable)
         self._ended["cancelled"] += len(taken.cancelled)
         for attempt in taken.attempts:
             self._ended[_how(await self._hand.work(attempt))] += 1
@@ -104,7 +104,7 @@ def _how(worked: Worked) -> str:
 
 
 def _fake_clock(app: Drumbeat) -> FakeClock:
-    clock = inside.plant(app).runtime.clock
+    clock = inside.setup(app).runtime.clock
     if isinstance(clock, FakeClock):
         return clock
     raise ConfigurationError(

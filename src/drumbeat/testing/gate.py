@@ -19,11 +19,11 @@ from datetime import datetime, timedelta
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-from drumbeat.coordinators.memory import MemoryCoordinator
+from drumbeat.backends.memory.coordinator import MemoryCoordinator
+from drumbeat.backends.memory.store import MemoryStore
 from drumbeat.model.errors import Unavailable
 from drumbeat.ports.clock import Alarm
 from drumbeat.ports.store import Topic
-from drumbeat.stores.memory import MemoryStore
 from drumbeat.testing.clock import FakeClock
 
 Part = TypeVar("Part")

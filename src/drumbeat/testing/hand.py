@@ -13,17 +13,18 @@ from functools import wraps
 from typing import Any
 
 from drumbeat.app import Drumbeat
-from drumbeat.engine.attempts import Attempts
-from drumbeat.engine.executor import Executor
-from drumbeat.engine.process_slots import ProcessSlots
-from drumbeat.engine.registry import Registry
-from drumbeat.engine.slots import Slots
-from drumbeat.engine.task import Handler, Place, TaskDefinition
+from drumbeat.engine.executing.executor import Executor
+from drumbeat.engine.tasks.registry import TaskRegistry
+from drumbeat.engine.tasks.task import Handler, Place, TaskDefinition
+from drumbeat.engine.working.attempt_runner import AttemptRunner
+from drumbeat.engine.working.attempts import Attempts
+from drumbeat.engine.working.process_slots import ProcessSlots
+from drumbeat.engine.working.slots import Slots
 from drumbeat.model.errors import ConfigurationError, Outcome
 from drumbeat.model.events import AttemptSuperseded, JobConflicted, JobSettled
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Attempt, Settled, Settlement, Status, Superseded, Taken, Wanted
-from drumbeat.model.retry import Retry
+from drumbeat.model.jobs.job import Attempt, Settled, Settlement, Status, Superseded, Taken, Wanted
+from drumbeat.model.jobs.retry import Retry
 from drumbeat.testing import inside
 
 NAME = NodeId("testing:by-hand")
@@ -50,14 +51,14 @@ class Hand:
                 "the app is running, so its node takes the jobs; stop it before a test runs them "
                 "by hand, or move a FakeClock on and let the node run them"
             )
-        self._plant = inside.plant(app)
-        self._jobs = self._plant.backends.store.jobs
+        self._setup = inside.setup(app)
+        self._jobs = self._setup.backends.store.jobs
 
     async def take(self, queues: Iterable[str], tasks: frozenset[str]) -> Taken:
         """Claim one job of these queues and tasks, if one may run now."""
         taken = await self._jobs.take(Wanted(tuple(queues), tasks, 1), NAME)
         for job_id in taken.cancelled:
-            self._plant.bus.emit(JobConflicted(job_id))
+            self._setup.bus.emit(JobConflicted(job_id))
         return taken
 
     async def work(self, attempt: Attempt) -> Worked:
@@ -68,12 +69,12 @@ class Hand:
         error = raised[-1] if raised else None
         match verdict:
             case Settled(_, status):
-                self._plant.bus.emit(JobSettled(settlement, status))
+                self._setup.bus.emit(JobSettled(settlement, status))
                 worked = Worked(attempt, settlement, status, error)
             case Superseded(hold):  # cancelled or taken away while it ran
-                self._plant.bus.emit(AttemptSuperseded(hold))
+                self._setup.bus.emit(AttemptSuperseded(hold))
                 worked = Worked(attempt, settlement, Status.CANCELLED, error)
-        await self._plant.bus.flush()  # no node runs that would run the listeners
+        await self._setup.bus.flush()  # no node runs that would run the listeners
         return worked
 
     async def work_once(self, attempt: Attempt) -> Worked:
@@ -81,10 +82,10 @@ class Hand:
         return await self.work(replace(attempt, spec=replace(attempt.spec, retry=ONCE)))
 
     async def _perform(self, attempt: Attempt, raised: list[Exception]) -> Settlement:
-        plant = self._plant
-        definition = _watched(plant.registry.get(attempt.spec.task), raised)
-        registry, executor = Registry([definition]), Executor(plant.bus)
-        attempts = Attempts(plant.runtime, plant.bus)
+        setup = self._setup
+        definition = _watched(setup.registry.get(attempt.spec.task), raised)
+        registry, executor = TaskRegistry([definition]), Executor(setup.bus)
+        attempts = Attempts(setup.context)
         slots = await _slot(definition, registry, executor, attempts)
         try:
             async with asyncio.TaskGroup() as group:
@@ -99,14 +100,15 @@ class Hand:
 
 
 async def _slot(
-    definition: TaskDefinition, registry: Registry, executor: Executor, attempts: Attempts
+    definition: TaskDefinition, registry: TaskRegistry, executor: Executor, attempts: Attempts
 ) -> Slots:
     """One slot of the kind that the task needs."""
+    runner = AttemptRunner(registry, executor, attempts)
     if definition.place is not Place.PROCESS:
-        return Slots(1, registry, executor, attempts)
+        return Slots(1, runner)
     # A process that does not start is an error of the test: nobody else could run the job.
     executor.processes.release(await executor.processes.ready(registry.process_modules))
-    return ProcessSlots(1, registry, executor, attempts)
+    return ProcessSlots(1, runner)
 
 
 def _watched(definition: TaskDefinition, raised: list[Exception]) -> TaskDefinition:
@@ -142,5 +144,5 @@ def _watch_function(handler: Handler, raised: list[Exception]) -> Handler:
 
 
 def _keep(error: Exception, raised: list[Exception]) -> None:
-    if not isinstance(error, Outcome):  # to snooze or to cancel is no failure
+    if not isinstance(error, Outcome):  # snoozing and cancelling are not failures
         raised.append(error)

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from drumbeat.app import Drumbeat
 from drumbeat.model.errors import JobFailed
-from drumbeat.model.job import Job, JobSpec, Status
+from drumbeat.model.jobs.job import Job, JobSpec, Status
 from drumbeat.testing import inside
 from drumbeat.testing.hand import Hand, Worked
 

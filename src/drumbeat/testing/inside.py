@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from drumbeat.api.desk import Desk
 from drumbeat.app import Drumbeat
-from drumbeat.engine.node import RunningNode
-from drumbeat.engine.processes import Processes
-from drumbeat.engine.submitter import Submitter
-from drumbeat.engine.threads import Threads
-from drumbeat.model.schedule import Schedule
-from drumbeat.wiring import Plant
+from drumbeat.engine.executing.processes import Processes
+from drumbeat.engine.executing.threads import Threads
+from drumbeat.engine.lifecycle.node import RunningNode
+from drumbeat.engine.submitting.submitter import Submitter
+from drumbeat.fleet.local.fleet import LocalFleet
+from drumbeat.model.schedules.schedule import Schedule
+from drumbeat.wiring import NodeSetup
 
 
-def plant(app: Drumbeat) -> Plant:
+def setup(app: Drumbeat) -> NodeSetup:
     """What all parts of the app share."""
-    return Plant(app._backends, app.settings, app._registry, app._runtime, app._bus)
+    return NodeSetup(app._backends, app.settings, app._registry, app._runtime, app._bus)
 
 
 def submitter(app: Drumbeat) -> Submitter:
@@ -47,7 +47,7 @@ def use_processes(node: RunningNode, processes: Processes) -> None:
     node._parts.executor.processes = processes
 
 
-def desk(app: Drumbeat) -> Desk:
-    """What stands behind the API of the app."""
+def measured_fleet(app: Drumbeat) -> LocalFleet:
+    """The fleet behind the API of the app."""
     app._measure()
-    return app._desk()
+    return app.fleet

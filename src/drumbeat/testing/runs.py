@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 
 from drumbeat.app import ROLES, Drumbeat
-from drumbeat.model.node import Role
+from drumbeat.model.fleet.node import Role
 from drumbeat.testing import inside
 from drumbeat.testing.clock import FakeClock
 
@@ -18,7 +18,7 @@ async def running(app: Drumbeat, roles: Iterable[Role | str] = ROLES) -> AsyncGe
     `app.running()` does the same, but waits in vain if a handler is still at work at the end: the
     grace that it gives is counted on a clock that nobody moves any more. This moves it.
     """
-    clock = inside.plant(app).runtime.clock
+    clock = inside.setup(app).runtime.clock
     await app.start(roles)
     try:
         yield app

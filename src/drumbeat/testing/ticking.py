@@ -8,10 +8,10 @@ from itertools import count
 
 from drumbeat.app import Drumbeat
 from drumbeat.model.events import TickFired, TickSkipped
-from drumbeat.model.lease import SCHEDULER, Epoch, Lease, Outranked
-from drumbeat.model.plan import Committed, Plan
+from drumbeat.model.fleet.lease import SCHEDULER, Epoch, Lease, Outranked
+from drumbeat.model.schedules.plan import Committed, Plan
 from drumbeat.ports.store import Fence, ScheduleStore
-from drumbeat.rules.planning import plan
+from drumbeat.rules.planning.plan import plan
 from drumbeat.testing import inside
 from drumbeat.testing.hand import NAME
 
@@ -35,10 +35,10 @@ async def tick(app: Drumbeat, *, at: datetime | None = None) -> Ticked:
     time begins: a tick before it is none. The jobs of the ticks are queued; `drain` runs them.
     The term of a node that leads at the same time ends by this.
     """
-    plant = inside.plant(app)
-    schedules = plant.backends.store.schedules
+    setup = inside.setup(app)
+    schedules = setup.backends.store.schedules
     changes = await app.schedules.declare(inside.declared(app))
-    epoch = await _claim(plant.backends.store.fence)
+    epoch = await _claim(setup.backends.store.fence)
     fired: list[TickFired] = []
     skipped: list[TickSkipped] = []
     while plans := await _plans(schedules, at):
@@ -50,8 +50,8 @@ async def tick(app: Drumbeat, *, at: datetime | None = None) -> Ticked:
     if changes:
         await app.schedules.declare_waiting(changes)
     for event in (*fired, *skipped):
-        plant.bus.emit(event)
-    await plant.bus.flush()
+        setup.bus.emit(event)
+    await setup.bus.flush()
     return Ticked(tuple(fired), tuple(skipped))
 
 

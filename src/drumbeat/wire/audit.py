@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from drumbeat.model.audit import AuditEntry, AuditNote
+from drumbeat.model.fleet.audit import AuditEntry
 
 
 class AuditView(Struct, frozen=True, kw_only=True):
@@ -28,7 +28,6 @@ class AuditView(Struct, frozen=True, kw_only=True):
 
 
 def audit_view(entry: AuditEntry) -> AuditView:
-    """The entry as programs see it."""
     note = entry.note
     return AuditView(
         id=entry.id,
@@ -40,9 +39,3 @@ def audit_view(entry: AuditEntry) -> AuditView:
         details=dict(note.details),
         outcome=entry.outcome,
     )
-
-
-def audit_of(view: AuditView) -> AuditEntry:
-    """The entry that the view is of."""
-    note = AuditNote(view.actor, view.action, view.target, view.reason, view.details)
-    return AuditEntry(view.id, view.at, note, view.outcome)

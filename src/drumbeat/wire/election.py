@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from msgspec import Struct
 
-from drumbeat.model.ids import NodeId
-from drumbeat.model.lease import FenceRow, Lease, TermRecord
+from drumbeat.model.fleet.lease import FenceRow, Lease, TermRecord
 
 
 class LeaderView(Struct, frozen=True, kw_only=True):
@@ -61,7 +60,6 @@ class ResignedView(Struct, frozen=True, kw_only=True):
 
 
 def leader_view(lease: Lease | None) -> LeaderView:
-    """The leader as programs see it."""
     if lease is None:
         return LeaderView()
     return LeaderView(
@@ -73,21 +71,7 @@ def leader_view(lease: Lease | None) -> LeaderView:
     )
 
 
-def leader_of(view: LeaderView) -> Lease | None:
-    """The lease that the view is of."""
-    if view.leader is None:
-        return None
-    return Lease(
-        view.election or "",
-        NodeId(view.leader),
-        view.domain or "",
-        view.token or 0,
-        timedelta(seconds=view.ttl_seconds or 0.0),
-    )
-
-
 def election_view(name: str, lease: Lease | None, fence: FenceRow | None) -> ElectionView:
-    """The election as programs see it, from a node that does not lead."""
     return ElectionView(
         name=name,
         leader=None if lease is None else lease.holder,
@@ -99,21 +83,7 @@ def election_view(name: str, lease: Lease | None, fence: FenceRow | None) -> Ele
     )
 
 
-def lease_of(view: ElectionView) -> Lease | None:
-    """The lease of whoever has won the election that the view is of."""
-    return leader_of(
-        LeaderView(
-            leader=view.leader,
-            election=view.name,
-            token=view.token,
-            ttl_seconds=view.ttl_seconds,
-            domain=view.domain,
-        )
-    )
-
-
 def term_view(term: TermRecord) -> TermView:
-    """The term as programs see it."""
     return TermView(
         election=term.election,
         epoch=term.epoch,
@@ -121,11 +91,4 @@ def term_view(term: TermRecord) -> TermView:
         domain=term.domain,
         token=term.token,
         since=term.since,
-    )
-
-
-def term_of(view: TermView) -> TermRecord:
-    """The term that the view is of."""
-    return TermRecord(
-        view.election, view.epoch, NodeId(view.node), view.domain, view.token, view.since
     )

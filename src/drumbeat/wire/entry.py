@@ -6,9 +6,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from drumbeat.model.lease import Entry
+from drumbeat.model.fleet.lease import Entry
 from drumbeat.wire.fields import Json
-from drumbeat.wire.values import carried, raw
+from drumbeat.wire.values import raw
 
 
 class EntryView(Struct, frozen=True, kw_only=True):
@@ -39,10 +39,4 @@ class SettingView(Struct, frozen=True, kw_only=True):
 
 
 def entry_view(entry: Entry) -> EntryView:
-    """The value as programs see it."""
     return EntryView(key=entry.key, value=raw(entry.value), revision=entry.revision)
-
-
-def entry_of(view: EntryView) -> Entry:
-    """The value that the view is of."""
-    return Entry(view.key, carried(view.value), view.revision)

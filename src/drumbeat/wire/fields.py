@@ -7,8 +7,8 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, Raw, UnsetType
 
-from drumbeat.model.instant import in_range
-from drumbeat.model.job import HIGHEST_PRIORITY, LONGEST_DEDUPE
+from drumbeat.model.jobs.job import HIGHEST_PRIORITY, LONGEST_DEDUPE
+from drumbeat.model.time.instant import in_range
 
 NO_NUL = r"^[^\u0000]*$"
 LONGEST_LENGTH = 3.2e9

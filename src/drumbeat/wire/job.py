@@ -7,10 +7,10 @@ from typing import Any
 
 from msgspec import Raw, Struct
 
-from drumbeat.model.ids import JobId, NodeId, label_of
-from drumbeat.model.job import AttemptRecord, Change, Job, JobSpec, Progress, Status
+from drumbeat.model.ids import label_of
+from drumbeat.model.jobs.job import AttemptRecord, Change, Job, Progress, Status
 from drumbeat.wire.redaction import Secrets, no_secrets, redacted
-from drumbeat.wire.values import carried, raw
+from drumbeat.wire.values import raw
 
 
 class ProgressView(Struct, frozen=True):
@@ -45,6 +45,8 @@ class JobView(Struct, frozen=True, kw_only=True):
     schedule: str | None = None
     tick_at: datetime | None = None
     dedupe_key: str | None = None
+    dedupe_scope: str | None = None
+    """Whose dedupe keys it shares; null: those of its task."""
     tags: tuple[str, ...] = ()
     result: Raw | Any = None
     error: str | None = None
@@ -66,7 +68,6 @@ class AttemptView(Struct, frozen=True, kw_only=True):
 
 
 def job_view(job: Job, secrets: Secrets = no_secrets) -> JobView:
-    """The job as programs see it."""
     spec, node = job.spec, job.node
     return JobView(
         id=job.id,
@@ -86,6 +87,7 @@ def job_view(job: Job, secrets: Secrets = no_secrets) -> JobView:
         schedule=spec.schedule,
         tick_at=spec.tick_at,
         dedupe_key=spec.dedupe_key,
+        dedupe_scope=spec.dedupe_scope,
         tags=spec.tags,
         result=None if job.result is None else raw(job.result),
         error=job.error,
@@ -95,41 +97,7 @@ def job_view(job: Job, secrets: Secrets = no_secrets) -> JobView:
     )
 
 
-def job_of(view: JobView) -> Job:
-    """The job that the view is of, as far as the view tells."""
-    progress = view.progress
-    return Job(
-        id=JobId(view.id),
-        spec=JobSpec(
-            task=view.task,
-            arguments=carried(view.arguments),
-            queue=view.queue,
-            priority=view.priority,
-            run_at=view.run_at,
-            dedupe_key=view.dedupe_key,
-            schedule=view.schedule,
-            tick_at=view.tick_at,
-            tags=view.tags,
-        ),
-        status=view.status,
-        run_at=view.run_at,
-        created_at=view.created_at,
-        attempt=view.attempt,
-        fence=view.fence,
-        node=None if view.node is None else NodeId(view.node),
-        started_at=view.started_at,
-        finished_at=view.finished_at,
-        result=None if view.result is None else carried(view.result),
-        error=view.error,
-        progress=None
-        if progress is None
-        else Progress(progress.done, progress.total, progress.message),
-        cancel_requested=view.cancel_requested,
-    )
-
-
 def attempt_view(record: AttemptRecord) -> AttemptView:
-    """The attempt as programs see it."""
     return AttemptView(
         number=record.number,
         fence=record.fence,
@@ -138,19 +106,6 @@ def attempt_view(record: AttemptRecord) -> AttemptView:
         ended_at=record.ended_at,
         change=record.change,
         error=record.error,
-    )
-
-
-def attempt_of(view: AttemptView) -> AttemptRecord:
-    """The attempt that the view is of."""
-    return AttemptRecord(
-        view.number,
-        view.fence,
-        NodeId(view.node),
-        view.started_at,
-        view.ended_at,
-        view.change,
-        view.error,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from drumbeat.model.job import JobFilter, Status
+from drumbeat.model.jobs.job import JobFilter, Status
 from drumbeat.wire.fields import Instant, Name, check_instants
 
 
@@ -43,7 +43,6 @@ class JobFilterView(Struct, kw_only=True, forbid_unknown_fields=True, omit_defau
 
 
 def filter_view(wanted: JobFilter) -> JobFilterView:
-    """The filter as programs see it."""
     return JobFilterView(
         status=sorted(wanted.statuses),
         task=wanted.task,

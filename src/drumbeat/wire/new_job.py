@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from drumbeat.model.instant import in_range
+from drumbeat.model.time.instant import in_range
 from drumbeat.wire.fields import (
     Arguments,
     DedupeSeconds,
@@ -47,6 +47,8 @@ class NewJobView(Struct, kw_only=True, forbid_unknown_fields=True):
     dedupe_for: DedupeSeconds | None = None
     """Seconds after its end for which a job still stands for its key; 86,400 if not given, at most
     31,536,000, a year."""
+    dedupe_scope: Name | None = None
+    """Jobs of one scope share their dedupe keys; null: the jobs of this task."""
     tags: Tags = []
 
     def __post_init__(self) -> None:

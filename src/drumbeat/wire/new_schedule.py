@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET, Struct, UnsetType
 
-from drumbeat.model.zones import DstGap, DstRepeat
+from drumbeat.model.time.zones import DstGap, DstRepeat
 from drumbeat.wire.fields import Arguments, MoreThanZeroSeconds, Name, Priority, Tags, When, Words
 from drumbeat.wire.policies import NewPoliciesView
 from drumbeat.wire.retry import RetryView

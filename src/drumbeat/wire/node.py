@@ -6,8 +6,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from drumbeat.model.ids import NodeId
-from drumbeat.model.node import Node, NodeRecord, Role
+from drumbeat.model.fleet.node import NodeRecord, Role
 
 
 class NodeView(Struct, frozen=True, kw_only=True):
@@ -39,7 +38,6 @@ class DrainingView(Struct, frozen=True, kw_only=True):
 
 
 def node_view(record: NodeRecord, leader: str | None = None) -> NodeView:
-    """The node as programs see it."""
     node = record.node
     return NodeView(
         id=node.id,
@@ -57,18 +55,3 @@ def node_view(record: NodeRecord, leader: str | None = None) -> NodeView:
         expires_at=record.expires_at,
         leader=node.id == leader,
     )
-
-
-def node_of(view: NodeView) -> NodeRecord:
-    """The node that the view is of."""
-    node = Node(
-        id=NodeId(view.id),
-        roles=frozenset(view.roles),
-        version=view.version,
-        started_at=view.started_at,
-        slots=view.slots,
-        busy=view.busy,
-        queues=view.queues,
-        draining=view.draining,
-    )
-    return NodeRecord(node, view.beat_at, view.expires_at, view.alive, view.drain_requested)

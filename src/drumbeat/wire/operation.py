@@ -6,9 +6,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from drumbeat.model.ids import JobId
-from drumbeat.model.job import Status
-from drumbeat.model.operation import Kind, Operation
+from drumbeat.model.jobs.job import Status
+from drumbeat.model.jobs.operation import Kind, Operation
 from drumbeat.wire.fields import Reason
 from drumbeat.wire.job_filter import JobFilterView, filter_view
 
@@ -50,7 +49,6 @@ class OperationView(Struct, frozen=True, kw_only=True):
 
 
 def operation_view(operation: Operation) -> OperationView:
-    """The operation as programs see it."""
     return OperationView(
         id=operation.id,
         kind=operation.kind,
@@ -66,24 +64,4 @@ def operation_view(operation: Operation) -> OperationView:
         created_at=operation.created_at,
         started_at=operation.started_at,
         finished_at=operation.finished_at,
-    )
-
-
-def operation_of(view: OperationView) -> Operation:
-    """The operation that the view is of."""
-    return Operation(
-        id=JobId(view.id),
-        kind=view.kind,
-        status=view.status,
-        wanted=view.filter.filter(),
-        reason=view.reason,
-        dry_run=view.dry_run,
-        done=view.done,
-        total=view.total,
-        failed=view.failed,
-        message=view.message,
-        error=view.error,
-        created_at=view.created_at,
-        started_at=view.started_at,
-        finished_at=view.finished_at,
     )

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType, structs
 
-from drumbeat.model.policy import HIGHEST_CAP, Misfire, Overlap, Policies, RunOn
+from drumbeat.model.schedules.policy import HIGHEST_CAP, Misfire, Overlap, Policies, RunOn
 from drumbeat.wire.fields import Instant, MoreThanZeroSeconds, Seconds, check_instants
 
 LENGTHS = frozenset({"window", "jitter"})
@@ -58,7 +58,6 @@ class NewPoliciesView(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 def policies_view(policies: Policies) -> PoliciesView:
-    """The policies as programs see them."""
     return PoliciesView(
         misfire=policies.misfire,
         window=policies.window.total_seconds(),
@@ -70,11 +69,3 @@ def policies_view(policies: Policies) -> PoliciesView:
         max_runs=policies.max_runs,
         run_on=policies.run_on,
     )
-
-
-def policies_of(view: PoliciesView) -> Policies:
-    """The policies that the view is of."""
-    given = structs.asdict(view)
-    for name in LENGTHS:
-        given[name] = timedelta(seconds=given[name])
-    return Policies(**given)

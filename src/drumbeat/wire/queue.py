@@ -7,8 +7,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from drumbeat.model.job import Status
-from drumbeat.model.queue import PausedQueue, QueueRecord
+from drumbeat.model.jobs.job import Status
+from drumbeat.model.jobs.queue import PausedQueue, QueueRecord
 
 
 class PausedView(Struct, frozen=True, kw_only=True):
@@ -40,7 +40,6 @@ class QueueView(Struct, frozen=True, kw_only=True):
 
 
 def queue_view(record: QueueRecord, as_of: datetime) -> QueueView:
-    """The queue as programs see it, without rates."""
     oldest = record.oldest_at
     return QueueView(
         name=record.name,
@@ -53,20 +52,7 @@ def queue_view(record: QueueRecord, as_of: datetime) -> QueueView:
 
 
 def paused_view(paused: PausedQueue) -> PausedView:
-    """The pause as programs see it."""
     return PausedView(reason=paused.reason, since=paused.since)
-
-
-def queue_of(view: QueueView) -> QueueRecord:
-    """The queue that the view is of."""
-    paused = None if view.paused is None else PausedQueue(view.paused.reason, view.paused.since)
-    return QueueRecord(
-        view.name,
-        {status: count for status, count in view.counts.items() if count},
-        view.oldest_at,
-        paused,
-        {status: count for status, count in view.totals.items() if count},
-    )
 
 
 def whole(counts: Mapping[Status, int]) -> dict[Status, int]:

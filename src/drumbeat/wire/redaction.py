@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from drumbeat.model.json_depth import is_deeper
+from drumbeat.model.encoding.json_depth import is_deeper
 
 REDACTED = "[redacted]"
 

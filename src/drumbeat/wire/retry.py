@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from drumbeat.model.retry import HIGHEST_RETRIES, Retry, Strategy
+from drumbeat.model.jobs.retry import HIGHEST_RETRIES, Retry, Strategy
 from drumbeat.wire.fields import Seconds
 
 
@@ -30,7 +30,6 @@ class RetryView(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def retry_view(retry: Retry) -> RetryView:
-    """The retry as programs see it."""
     return RetryView(
         strategy=retry.strategy,
         max_retries=retry.max_retries,
@@ -40,5 +39,4 @@ def retry_view(retry: Retry) -> RetryView:
 
 
 def retry_of(view: RetryView) -> Retry:
-    """The retry that the view is of."""
     return Retry(view.strategy, view.max_retries, view.base_delay, view.max_delay)

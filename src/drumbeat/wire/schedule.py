@@ -7,16 +7,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from drumbeat.model.ids import JobId
-from drumbeat.model.job import JobSpec
-from drumbeat.model.retry import DEFAULT_RETRY
-from drumbeat.model.schedule import Origin, Schedule, StoredSchedule
-from drumbeat.model.trigger import trigger_from_json
+from drumbeat.model.schedules.schedule import Origin, StoredSchedule
 from drumbeat.wire.fields import Json
-from drumbeat.wire.policies import PoliciesView, policies_of, policies_view
+from drumbeat.wire.policies import PoliciesView, policies_view
 from drumbeat.wire.redaction import Secrets, no_secrets, redacted
-from drumbeat.wire.retry import RetryView, retry_of, retry_view
-from drumbeat.wire.values import carried, raw
+from drumbeat.wire.retry import RetryView, retry_view
+from drumbeat.wire.values import raw
 
 
 class ScheduleView(Struct, frozen=True, kw_only=True):
@@ -56,7 +52,6 @@ class ScheduleView(Struct, frozen=True, kw_only=True):
 
 
 def schedule_view(stored: StoredSchedule, secrets: Secrets = no_secrets) -> ScheduleView:
-    """The schedule as programs see it."""
     schedule, job = stored.schedule, stored.schedule.job
     return ScheduleView(
         name=stored.name,
@@ -83,38 +78,4 @@ def schedule_view(stored: StoredSchedule, secrets: Secrets = no_secrets) -> Sche
         tags=job.tags,
         retry=retry_view(job.retry),
         declared=stored.declared,
-    )
-
-
-def schedule_of(view: ScheduleView) -> StoredSchedule:
-    """The schedule that the view is of, as far as the view tells."""
-    job = JobSpec(
-        task=view.task,
-        arguments=carried(view.arguments),
-        queue=view.queue,
-        priority=view.priority,
-        retry=DEFAULT_RETRY if view.retry is None else retry_of(view.retry),
-        timeout=view.timeout,
-        tags=view.tags,
-    )
-    return StoredSchedule(
-        schedule=Schedule(
-            view.name,
-            trigger_from_json(view.trigger),
-            job,
-            policies_of(view.policies),
-            view.description,
-        ),
-        version=view.version,
-        cursor=view.cursor,
-        next_tick=view.next_tick,
-        created_at=view.created_at,
-        updated_at=view.updated_at,
-        origin=view.origin,
-        declared=view.declared,
-        paused=view.paused,
-        pause_reason=view.pause_reason,
-        runs=view.runs,
-        last_job=None if view.last_job is None else JobId(view.last_job),
-        skips=frozenset(view.skips),
     )

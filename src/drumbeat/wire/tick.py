@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from msgspec import Struct
 
-from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.plan import AlreadyFired, Backfilled, Fire, Outcome, SkipReason, TickRecord
+from drumbeat.model.schedules.plan import (
+    AlreadyFired,
+    Backfilled,
+    Fire,
+    Outcome,
+    SkipReason,
+    TickRecord,
+)
 
 
 class TickView(Struct, frozen=True, kw_only=True):
@@ -38,7 +44,6 @@ class BackfilledView(Struct, frozen=True, kw_only=True):
 
 
 def tick_view(tick: TickRecord) -> TickView:
-    """The row as programs see it."""
     return TickView(
         schedule=tick.schedule,
         tick_at=tick.tick_at,
@@ -55,26 +60,7 @@ def tick_view(tick: TickRecord) -> TickView:
     )
 
 
-def tick_of(view: TickView) -> TickRecord:
-    """The row that the view is of."""
-    return TickRecord(
-        schedule=view.schedule,
-        tick_at=view.tick_at,
-        outcome=view.outcome,
-        recorded_at=view.recorded_at,
-        lateness=timedelta(seconds=view.lateness_seconds),
-        through=view.through,
-        count=view.count,
-        reason=view.reason,
-        job_id=None if view.job_id is None else JobId(view.job_id),
-        leader=None if view.leader is None else NodeId(view.leader),
-        epoch=view.epoch,
-        backfilled=view.backfilled,
-    )
-
-
 def backfilled_view(verdict: Backfilled | AlreadyFired | Fire) -> BackfilledView:
-    """What became of the tick, as programs see it."""
     match verdict:
         case Backfilled():
             return BackfilledView(tick_at=verdict.tick_at, outcome="fired", job_id=verdict.job_id)

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from drumbeat.model.token import Scope, TokenRecord
+from drumbeat.model.fleet.token import Scope, TokenRecord
 
 
 class TokenView(Struct, frozen=True, kw_only=True):
@@ -29,29 +29,17 @@ class MadeTokenView(TokenView, frozen=True, kw_only=True):
 
     token: str
 
+    def __repr__(self) -> str:
+        return f"<MadeTokenView {self.name!r}>"  # logs must not show the secret
+
 
 def token_view(record: TokenRecord) -> TokenView:
-    """The token as programs see it."""
     return TokenView(**_shown(record))
 
 
 def made_token_view(record: TokenRecord, token: str) -> MadeTokenView:
-    """The new token as whoever made it sees it."""
+    """The new token as its creator sees it."""
     return MadeTokenView(**_shown(record), token=token)
-
-
-def token_of(view: TokenView, digest: str = "") -> TokenRecord:
-    """The token that the view is of; nobody shows its digest."""
-    return TokenRecord(
-        view.id,
-        view.name,
-        digest,
-        view.scope,
-        view.created_at,
-        view.expires_at,
-        view.revoked_at,
-        view.last_used_at,
-    )
 
 
 def _shown(record: TokenRecord) -> dict[str, Any]:

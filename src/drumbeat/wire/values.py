@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
-from drumbeat.model.json_depth import is_deeper
+from drumbeat.model.encoding.json_depth import is_deeper
 
 
 def raw(stored: bytes) -> msgspec.Raw:
@@ -22,8 +20,3 @@ def raw(stored: bytes) -> msgspec.Raw:
 
 def _text(stored: bytes) -> msgspec.Raw:
     return msgspec.Raw(msgspec.json.encode(stored.decode(errors="replace")))
-
-
-def carried(value: Any) -> bytes:
-    """The JSON that a view holds, whether it was read from the wire or made here."""
-    return bytes(value) if isinstance(value, msgspec.Raw) else msgspec.json.encode(value)

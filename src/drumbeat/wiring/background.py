@@ -6,67 +6,64 @@ from collections.abc import Sequence
 
 from drumbeat.config import Level
 from drumbeat.config.backends import NONE
-from drumbeat.engine.declaring import Declarer, WaitingChange
-from drumbeat.engine.elector import Elector
-from drumbeat.engine.foreign_leader import ScheduleCheck, StoreCheck
-from drumbeat.engine.labels import Labels
-from drumbeat.engine.leadership import Leadership
-from drumbeat.engine.marks import Marks
-from drumbeat.engine.passing import Passing
-from drumbeat.engine.service import Service
-from drumbeat.engine.shadow import MarkShadow, TurnShadow
-from drumbeat.engine.unknown_tasks import UnknownSchedules
+from drumbeat.engine.in_process.cursor_skip import TickSkipper
+from drumbeat.engine.in_process.follower import CursorFollower, ElectorFollower
+from drumbeat.engine.in_process.shared_cursor import SharedCursor
+from drumbeat.engine.leading.elector import LeaderElector
+from drumbeat.engine.leading.foreign_leader import ScheduleCheck, StoreCheck
+from drumbeat.engine.leading.leadership import Leadership
+from drumbeat.engine.lifecycle.duplicate_labels import DuplicateLabelCheck
+from drumbeat.engine.plumbing.service import Service
+from drumbeat.engine.ticking.schedule_sync import Declarer, WaitingChange
+from drumbeat.engine.ticking.unknown_tasks import UnknownSchedules
 from drumbeat.model.ids import NodeId
 from drumbeat.wiring.leader import upkeep
-from drumbeat.wiring.plant import Plant
+from drumbeat.wiring.setup import NodeSetup
 
 
 def background_services(
-    plant: Plant, node_id: NodeId, elector: Elector | None, leadership: Leadership | None
+    setup: NodeSetup, node_id: NodeId, elector: LeaderElector | None, leadership: Leadership | None
 ) -> Sequence[Service]:
-    """What runs on a node whether it leads or not."""
-    backends, runtime, bus = plant.backends, plant.runtime, plant.bus
+    backends, context = setup.backends, setup.context
     if not backends.in_process:
-        unknown = UnknownSchedules(backends.store.schedules, plant.registry, runtime, bus)
-        return (unknown, *_labels(plant, node_id), *_store_check(plant, node_id, elector))
-    kept = upkeep(plant)
+        unknown = UnknownSchedules(backends.store.schedules, setup.registry, context)
+        return (unknown, *_labels(setup, node_id), *_store_check(setup, node_id, elector))
+    kept = upkeep(setup)
     if elector is None or leadership is None:
         return kept
-    passing = Passing(backends.store.schedules, runtime.clock, bus)
+    skipper = TickSkipper(backends.store.schedules, setup.runtime.clock, setup.bus)
     if backends.fleet:
         coordinator, schedules = backends.coordinator, backends.store.schedules
         return (
             *kept,
-            MarkShadow(node_id, Marks(coordinator), passing, runtime, bus),
-            ScheduleCheck(node_id, coordinator, schedules, runtime, bus),
+            CursorFollower(node_id, SharedCursor(coordinator), skipper, context),
+            ScheduleCheck(node_id, coordinator, schedules, context),
         )
-
-    def passes() -> bool:
-        return leadership.term is None and elector.tries > 0
-
-    return (*kept, TurnShadow(passes, elector.would_lead, passing, runtime, bus))
+    return (*kept, ElectorFollower(elector, leadership, skipper, context))
 
 
-def declarer(plant: Plant, changes: Sequence[WaitingChange]) -> Sequence[Service]:
-    """Writes changes by code that have to wait for due ticks; nothing if there are none."""
+def declarer(setup: NodeSetup, changes: Sequence[WaitingChange]) -> Sequence[Service]:
+    """The service that writes changes by code which wait for due ticks, if there are any."""
     if not changes:
         return ()
-    return (Declarer(plant.backends.store.schedules, changes, plant.runtime, plant.bus),)
+    return (Declarer(setup.backends.store.schedules, changes, setup.context),)
 
 
-def _labels(plant: Plant, node_id: NodeId) -> Sequence[Service]:
-    origin = plant.config.origins.get("instance_id")
+def _labels(setup: NodeSetup, node_id: NodeId) -> Sequence[Service]:
+    origin = setup.config.origins.get("instance_id")
     if origin is None or origin.level is Level.DEFAULT:
-        return ()  # the host's name, which nobody chose and several nodes may share
-    lifetime = plant.config.seconds("node_lifetime")
-    return (Labels(node_id, plant.backends.store.nodes, lifetime, plant.runtime, plant.bus),)
+        return ()  # the host's name, which several nodes may share
+    lifetime = setup.config.seconds("node_lifetime")
+    return (DuplicateLabelCheck(node_id, setup.backends.store.nodes, lifetime, setup.context),)
 
 
-def _store_check(plant: Plant, node_id: NodeId, elector: Elector | None) -> Sequence[Service]:
+def _store_check(
+    setup: NodeSetup, node_id: NodeId, elector: LeaderElector | None
+) -> Sequence[Service]:
     """Only a coordinator at an address of its own can serve the nodes of two stores."""
-    backends, named = plant.backends, plant.config.coordinator or NONE
+    backends, named = setup.backends, setup.config.coordinator or NONE
     elects = backends.electing and backends.confirming is None and elector is not None
-    if not elects or named == NONE or named.startswith("<") or named == plant.config.store:
+    if not elects or named == NONE or named.startswith("<") or named == setup.config.store:
         return ()
     nodes, coordinator = backends.store.nodes, backends.coordinator
-    return (StoreCheck(node_id, coordinator, nodes, plant.runtime, plant.bus),)
+    return (StoreCheck(node_id, coordinator, nodes, setup.context),)

@@ -5,31 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from drumbeat.coordinators.elected import ASK_EVERY
-from drumbeat.engine.elector import Candidacy, Elector
-from drumbeat.engine.foreign_leader import SchedulePublisher
-from drumbeat.engine.leadership import Term
-from drumbeat.engine.marks import Marks
-from drumbeat.engine.passing import Passing
-from drumbeat.engine.promoter import Promoter, PromoterSettings
-from drumbeat.engine.pruner import Pruner, RetentionSettings
-from drumbeat.engine.reaper import Reaper
-from drumbeat.engine.resignation import Resignation
-from drumbeat.engine.service import Service
-from drumbeat.engine.shared_ticker import SharedTicker
-from drumbeat.engine.ticker import Ticker, TickerSettings
-from drumbeat.engine.unknown_tasks import StrandedJobs
+from drumbeat.backends.user_elector import ASK_EVERY
+from drumbeat.engine.in_process.fleet_ticker import FleetTicker
+from drumbeat.engine.in_process.shared_cursor import SharedCursor
+from drumbeat.engine.leading.elector import Candidacy, LeaderElector
+from drumbeat.engine.leading.foreign_leader import SchedulePublisher
+from drumbeat.engine.leading.hand_over import HandOver
+from drumbeat.engine.leading.leadership import Term
+from drumbeat.engine.maintenance.promoter import Promoter, PromoterSettings
+from drumbeat.engine.maintenance.pruner import Pruner, RetentionSettings
+from drumbeat.engine.maintenance.reaper import Reaper
+from drumbeat.engine.plumbing.service import Service
+from drumbeat.engine.ticking.ticker import Ticker, TickerSettings
+from drumbeat.engine.ticking.unknown_tasks import StrandedJobs
+from drumbeat.model.fleet.lease import SCHEDULER
 from drumbeat.model.ids import NodeId
-from drumbeat.model.lease import SCHEDULER
-from drumbeat.wiring.plant import Plant
+from drumbeat.wiring.setup import NodeSetup
 from drumbeat.wiring.timings import timings_of
 
 
-def elector_of(plant: Plant, node_id: NodeId) -> Elector:
-    """Stands in the election of the scheduler for this node."""
-    timings = timings_of(plant.config)
-    retry_every = min(plant.config.seconds("retry_interval"), timings.ttl)
-    confirming = plant.backends.confirming
+def elector_of(setup: NodeSetup, node_id: NodeId) -> LeaderElector:
+    timings = timings_of(setup.config)
+    retry_every = min(setup.config.seconds("retry_interval"), timings.ttl)
+    confirming = setup.backends.confirming
     if confirming is not None:  # a bare yes or no has to be asked for again and again
         timings = replace(timings, renew_every=min(timings.renew_every, ASK_EVERY))
     candidacy = Candidacy(
@@ -37,49 +35,49 @@ def elector_of(plant: Plant, node_id: NodeId) -> Elector:
         node_id,
         timings,
         retry_every,
-        fenced=not plant.backends.in_process,
+        fenced=not setup.backends.in_process,
         confirming=confirming,
-        store_appoints=plant.backends.store_appoints,
+        store_appoints=setup.backends.store_appoints,
     )
-    return Elector(candidacy, plant.backends.connect, plant.runtime, plant.bus)
+    return LeaderElector(candidacy, setup.backends.connect, setup.runtime, setup.bus)
 
 
-def leader_services(plant: Plant) -> Callable[[Term], Sequence[Service]]:
-    """What makes the services of a term: started when it begins, stopped when it ends."""
-    backends, runtime, bus = plant.backends, plant.runtime, plant.bus
+def leader_services(setup: NodeSetup) -> Callable[[Term], Sequence[Service]]:
+    """A factory of the services of a term, which run while this node leads."""
+    backends, context = setup.backends, setup.context
 
     def services(term: Term) -> Sequence[Service]:
         return (
-            _ticker(plant, term),
-            *(_publisher(plant, term) if backends.in_process else upkeep(plant)),
-            Resignation(term, backends.coordinator, runtime, bus),
+            _ticker(setup, term),
+            *(_publisher(setup, term) if backends.in_process else upkeep(setup)),
+            HandOver(term, backends.coordinator, context),
         )
 
     return services
 
 
-def _publisher(plant: Plant, term: Term) -> Sequence[Service]:
-    """Tells the other instances, which see nothing else of this one, what it knows."""
-    backends, runtime, bus = plant.backends, plant.runtime, plant.bus
+def _publisher(setup: NodeSetup, term: Term) -> Sequence[Service]:
+    """Publishes what this instance knows, since the others see nothing else of it."""
+    backends = setup.backends
     if not backends.fleet:
         return ()
-    return (SchedulePublisher(term, backends.coordinator, backends.store.schedules, runtime, bus),)
+    schedules = backends.store.schedules
+    return (SchedulePublisher(term, backends.coordinator, schedules, setup.context),)
 
 
-def _ticker(plant: Plant, term: Term) -> Ticker:
-    backends, runtime, bus = plant.backends, plant.runtime, plant.bus
+def _ticker(setup: NodeSetup, term: Term) -> Ticker:
+    backends, context = setup.backends, setup.context
     schedules, settings = backends.store.schedules, TickerSettings(poll=backends.poll)
-    if not (backends.in_process and backends.fleet):
-        ticker = Ticker(term, schedules, settings, runtime, bus)
-        ticker.stranded = StrandedJobs(backends.store.jobs, plant.registry)
-        return ticker
-    marks, passing = Marks(backends.coordinator), Passing(schedules, runtime.clock, bus)
-    return SharedTicker(term, schedules, settings, marks, passing, runtime, bus)
+    if backends.in_process and backends.fleet:
+        cursor = SharedCursor(backends.coordinator)
+        return FleetTicker(term, schedules, settings, context, cursor=cursor)
+    stranded = StrandedJobs(backends.store.jobs, setup.registry)
+    return Ticker(term, schedules, settings, context, stranded=stranded)
 
 
-def upkeep(plant: Plant) -> Sequence[Service]:
-    """What somebody has to do for a store: the leader, or each instance for one of its own."""
-    backends, config, runtime, bus = plant.backends, plant.config, plant.runtime, plant.bus
+def upkeep(setup: NodeSetup) -> Sequence[Service]:
+    """The services that maintain a store: run by the leader, or by each instance for its own."""
+    backends, config, context = setup.backends, setup.config, setup.context
     store = backends.store
     retention = RetentionSettings(
         config.length("keep_jobs"),
@@ -88,7 +86,7 @@ def upkeep(plant: Plant) -> Sequence[Service]:
         config.length("keep_audit"),
     )
     return (
-        Promoter(store.jobs, backends.queue, PromoterSettings(poll=backends.poll), runtime, bus),
-        Reaper(store.jobs, config.seconds("heartbeat_every"), runtime, bus),
-        Pruner(store.retention, retention, runtime, bus),
+        Promoter(store.jobs, backends.queue, PromoterSettings(poll=backends.poll), context),
+        Reaper(store.jobs, config.seconds("heartbeat_every"), context),
+        Pruner(store.retention, retention, context),
     )

@@ -4,37 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from drumbeat.engine.declaring import WaitingChange
-from drumbeat.engine.executor import Executor
-from drumbeat.engine.keeper import Keeper
-from drumbeat.engine.leadership import Leadership
-from drumbeat.engine.node import Parts, RunningNode
-from drumbeat.engine.traced import TracedExecutor
+from drumbeat.engine.executing.executor import Executor
+from drumbeat.engine.executing.traced import TracedExecutor
+from drumbeat.engine.leading.leadership import Leadership
+from drumbeat.engine.lifecycle.node import NodeParts, RunningNode
+from drumbeat.engine.ticking.schedule_sync import WaitingChange
+from drumbeat.engine.working.heartbeat import Heartbeat
+from drumbeat.engine.working.node_state import NodeState
+from drumbeat.model.fleet.node import Node, Role
 from drumbeat.model.ids import NodeId
-from drumbeat.model.node import Node, Role
 from drumbeat.version import VERSION
 from drumbeat.wiring.background import background_services, declarer
 from drumbeat.wiring.leader import elector_of, leader_services
-from drumbeat.wiring.plant import Plant
+from drumbeat.wiring.setup import NodeSetup
 from drumbeat.wiring.timings import heartbeats_of
-from drumbeat.wiring.worker import errand_room, errands_of, rooms_of, worker_of
+from drumbeat.wiring.worker import built_in_pool, built_in_worker, pools_of, worker_of
 
 
 def build_node(
-    plant: Plant, node_id: NodeId, roles: frozenset[Role], changes: Sequence[WaitingChange] = ()
+    setup: NodeSetup, node_id: NodeId, roles: frozenset[Role], changes: Sequence[WaitingChange] = ()
 ) -> RunningNode:
-    """All services of a node, put together and ready to start.
+    """All services of a node, ready to start.
 
     `changes` are the schedules that code changed and that have to wait for the leader.
     """
-    runtime, bus, config = plant.runtime, plant.bus, plant.config
-    executor = Executor(bus) if plant.tracing is None else TracedExecutor(bus, plant.tracing)
+    backends, config = setup.backends, setup.config
+    elector = elector_of(setup, node_id) if Role.SCHEDULER in roles else None
+    leadership = None
+    if elector is not None:
+        services = leader_services(setup)
+        leadership = Leadership(elector, backends.store, services, setup.context)
+    clock = setup.runtime.clock
+    idle = setup.followers_idle
+    state = NodeState(heartbeats_of(config), clock, leadership, followers_idle=idle)
+    bus, tracing = setup.bus, setup.tracing
+    executor = Executor(bus) if tracing is None else TracedExecutor(bus, tracing)
     works = Role.WORKER in roles
-    rooms = rooms_of(plant, executor) if works else errand_room(plant, executor)
-    started_at = runtime.clock.now()
-    worker = worker_of(plant, node_id, rooms) if works else None
+    pools = pools_of(setup, state, executor) if works else built_in_pool(setup, state, executor)
+    worker = worker_of(setup, node_id, pools, state) if works else None
     if worker is None and Role.SCHEDULER in roles:
-        worker = errands_of(plant, node_id, rooms)
+        worker = built_in_worker(setup, node_id, pools, state)
+    started_at = clock.now()
 
     def describe() -> Node:
         return Node(
@@ -42,30 +52,23 @@ def build_node(
             roles=roles,
             version=VERSION,
             started_at=started_at,
-            slots=rooms.count if works else 0,
-            busy=len(rooms.attempts.running),
+            slots=pools.count if works else 0,
+            busy=len(pools.attempts.running),
             queues=config.queues if works else (),
             draining=worker is not None and not worker.taking,
         )
 
-    keeper = Keeper(
-        plant.backends.store.nodes, describe, heartbeats_of(config), rooms, runtime, bus
+    background = background_services(setup, node_id, elector, leadership)
+    parts = NodeParts(
+        id=node_id,
+        roles=roles,
+        state=state,
+        heartbeat=Heartbeat(backends.store.nodes, pools, state, setup.context, describe=describe),
+        pools=pools,
+        executor=executor,
+        worker=worker,
+        elector=elector,
+        others=(*background, *declarer(setup, changes)),
+        in_process=backends.in_process,
     )
-    elector = elector_of(plant, node_id) if Role.SCHEDULER in roles else None
-    leadership = None
-    if elector is not None:
-        leadership = Leadership(elector, plant.backends.store, leader_services(plant), runtime, bus)
-    parts = Parts(
-        node_id,
-        roles,
-        keeper,
-        rooms,
-        executor,
-        worker,
-        elector,
-        leadership,
-        (*background_services(plant, node_id, elector, leadership), *declarer(plant, changes)),
-        plant.followers_idle,
-        plant.backends.in_process,
-    )
-    return RunningNode(parts, plant.backends.store, runtime, bus)
+    return RunningNode(parts, backends.store, setup.context)

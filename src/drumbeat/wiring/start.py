@@ -1,13 +1,13 @@
-"""What happens right before a node is built."""
+"""The last steps before a node is built."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from drumbeat.backends import Backends
+from drumbeat.backend_factory import Backends
 from drumbeat.config import Config
 from drumbeat.config.backends import NONE
-from drumbeat.engine.bus import Bus
+from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.model.events import (
     CoordinatorFailed,
     ElectionOff,
@@ -15,12 +15,12 @@ from drumbeat.model.events import (
     FleetJoined,
     SettingUnused,
 )
+from drumbeat.model.fleet.lease import SCHEDULER
+from drumbeat.model.fleet.node import Role
 from drumbeat.model.ids import NodeId
-from drumbeat.model.lease import SCHEDULER
-from drumbeat.model.node import Role
-from drumbeat.model.schedule import Schedule
+from drumbeat.model.schedules.schedule import Schedule
 from drumbeat.ports.clock import Clock
-from drumbeat.rules.in_step import in_step
+from drumbeat.rules.schedules.in_process import in_step
 
 
 def declared_on(backends: Backends, schedules: Iterable[Schedule]) -> Sequence[Schedule]:
@@ -37,7 +37,7 @@ async def reach(backends: Backends, roles: frozenset[Role], clock: Clock, bus: B
 
 
 def announcements(backends: Backends, config: Config, node: NodeId) -> Iterator[Event]:
-    """What a node says of its settings when it starts."""
+    """The events with which a node reports its settings when it starts."""
     named = config.coordinator not in (None, NONE)
     coordinator = config.shown("coordinator") if named else "the store"
     yield FleetJoined(node, config.namespace, config.shown("store"), coordinator)

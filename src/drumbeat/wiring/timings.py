@@ -1,17 +1,17 @@
-"""Times from the settings, checked before anything starts."""
+"""Timings from the settings, checked before anything starts."""
 
 from __future__ import annotations
 
 from math import floor
 
 from drumbeat.config import Config, Level
-from drumbeat.engine.keeper import Heartbeats
+from drumbeat.engine.working.node_state import HeartbeatTimings
 from drumbeat.model.errors import UnsafeLease
-from drumbeat.rules.leading import LeaseTimings
+from drumbeat.rules.leadership.lease_trust import LeaseTimings
 
 
 def check(config: Config) -> None:
-    """Refuse times that cannot work, long before the start."""
+    """Refuse timings that cannot work, before anything starts."""
     timings = timings_of(config)
     heartbeats_of(config)
     retry, origin = config.seconds("retry_interval"), config.origins.get("retry_interval")
@@ -23,7 +23,7 @@ def check(config: Config) -> None:
 
 
 def timings_of(config: Config) -> LeaseTimings:
-    """The times of a lease; `UnsafeLease` if they cannot work together."""
+    """The timings of a lease; `UnsafeLease` if they cannot work together."""
     timings = LeaseTimings.for_ttl(config.seconds("lease_ttl"))
     if config.renew_interval is None:
         return timings
@@ -38,6 +38,5 @@ def timings_of(config: Config) -> LeaseTimings:
         ) from None
 
 
-def heartbeats_of(config: Config) -> Heartbeats:
-    """How often a node shows a sign of life, and how long one lasts."""
-    return Heartbeats(config.seconds("heartbeat_every"), config.seconds("node_lifetime"))
+def heartbeats_of(config: Config) -> HeartbeatTimings:
+    return HeartbeatTimings(config.seconds("heartbeat_every"), config.seconds("node_lifetime"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 from itertools import count
 
-from drumbeat.coordinators.memory import MemoryCoordinator, MemoryLeases
+from drumbeat.backends.memory.coordinator import MemoryCoordinator, MemoryLeases
+from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import NodeId
-from drumbeat.model.lease import Lease
 from drumbeat.ports.clock import Clock
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from drumbeat.backends.memory.queue import MemoryQueue
+from drumbeat.backends.store_queue import StoredQueue
 from drumbeat.model.ids import NodeId
-from drumbeat.model.job import Ticket
-from drumbeat.queues.memory import MemoryQueue
-from drumbeat.queues.stored import StoredQueue
+from drumbeat.model.jobs.job import Ticket
 
 
 class AcknowledgesOnReceipt(MemoryQueue):

@@ -8,8 +8,25 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
+from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.backends.memory.store.audit import MemoryAudit
+from drumbeat.backends.memory.store.fence import MemoryFence
+from drumbeat.backends.memory.store.hints import Hints
+from drumbeat.backends.memory.store.jobs.admission import Admission
+from drumbeat.backends.memory.store.jobs.job_record import JobRecord
+from drumbeat.backends.memory.store.jobs.job_store import MemoryJobs
+from drumbeat.backends.memory.store.jobs.job_table import JobTable
+from drumbeat.backends.memory.store.nodes import MemoryNodes
+from drumbeat.backends.memory.store.queues import MemoryQueues
+from drumbeat.backends.memory.store.retention import Kept, MemoryRetention
+from drumbeat.backends.memory.store.schedules.ledger import Signature
+from drumbeat.backends.memory.store.schedules.schedule_store import MemorySchedules, advanced
+from drumbeat.backends.memory.store.schedules.schedule_table import ScheduleTable
+from drumbeat.backends.memory.store.tokens import MemoryTokens
+from drumbeat.model.fleet.lease import Epoch, Lease, Outranked, TermRecord
+from drumbeat.model.fleet.token import NameTaken, NewToken, TokenRecord
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.job import (
+from drumbeat.model.jobs.job import (
     Attempt,
     Duplicate,
     Hold,
@@ -23,28 +40,11 @@ from drumbeat.model.job import (
     Taken,
     Wanted,
 )
-from drumbeat.model.lease import Epoch, Lease, Outranked, TermRecord
-from drumbeat.model.plan import Committed, Plan, Raced
-from drumbeat.model.queue import PausedQueue
-from drumbeat.model.schedule import StoredSchedule
-from drumbeat.model.token import NameTaken, NewToken, TokenRecord
+from drumbeat.model.jobs.queue import PausedQueue
+from drumbeat.model.schedules.plan import Committed, Plan, Raced
+from drumbeat.model.schedules.schedule import StoredSchedule
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
-from drumbeat.stores.memory import MemoryStore
-from drumbeat.stores.memory.admission import Admission
-from drumbeat.stores.memory.audit import MemoryAudit
-from drumbeat.stores.memory.fence import MemoryFence
-from drumbeat.stores.memory.hints import Hints
-from drumbeat.stores.memory.jobs import MemoryJobs
-from drumbeat.stores.memory.ledger import Signature
-from drumbeat.stores.memory.nodes import MemoryNodes
-from drumbeat.stores.memory.queues import MemoryQueues
-from drumbeat.stores.memory.record import JobRecord
-from drumbeat.stores.memory.retention import Kept, MemoryRetention
-from drumbeat.stores.memory.roster import Roster
-from drumbeat.stores.memory.schedules import MemorySchedules, advanced
-from drumbeat.stores.memory.table import JobTable
-from drumbeat.stores.memory.tokens import MemoryTokens
 from drumbeat.testing.conformance.builders import let_others_run
 
 StorePart: TypeAlias = type[
@@ -204,8 +204,8 @@ class DedupeWithoutUniqueness(MemoryJobs):
             now = step.now(at)
             standing = [
                 None
-                if spec.dedupe_key is None
-                else self._table.dedupe.standing(spec.dedupe_key, now)
+                if spec.dedupe_identity is None
+                else self._table.dedupe.standing(spec.dedupe_identity, now)
                 for spec in specs
             ]
         await let_others_run()
@@ -226,8 +226,8 @@ class CursorAfterJobs(MemorySchedules):
         with self._step as step:
             by = Signature(step.now(at), self._fence.leader_of(epoch), epoch.number)
             for plan in plans:
-                stored = self._roster.get(plan.name)
-                standing = stored is not None and self._still_stands(plan, stored)
+                stored = self._schedules.get(plan.name)
+                standing = stored is not None and self._is_as_read(plan, stored)
                 jobs = [self._table.create(fire.job, by.recorded_at).id for fire in plan.fires]
                 started.append((plan, stored if standing else None, jobs if standing else []))
         await let_others_run()
@@ -241,14 +241,14 @@ class CursorAfterJobs(MemorySchedules):
             return Raced(plan.name)
         for fire, job_id in zip(plan.fires, jobs, strict=True):
             self.ledger.fired(plan.name, fire.tick_at, job_id, by)
-        self._roster.write(advanced(stored, plan, jobs))
+        self._schedules.write(advanced(stored, plan, jobs))
         return Committed(plan.name, tuple(jobs))
 
 
 class ComparesOnlyTheVersion(MemorySchedules):
     """Guards a commit by a label that firing does not change."""
 
-    def _still_stands(self, plan: Plan, stored: StoredSchedule) -> bool:
+    def _is_as_read(self, plan: Plan, stored: StoredSchedule) -> bool:
         return plan.before.version == stored.version
 
 
@@ -352,8 +352,8 @@ class BrokenStore(MemoryStore):
         self.nodes = MemoryNodes(self._step, self._table)
         self.jobs = jobs(self._step, self._table, self.nodes)
         self.fence = fence(self._step)
-        roster = Roster(self._hints)
-        self.schedules = schedules(self._step, self._table, self.fence, roster)
+        schedule_table = ScheduleTable(self._hints)
+        self.schedules = schedules(self._step, self._table, self.fence, schedule_table)
         self.queues = MemoryQueues(self._step, self._table, self._hints)
         kept = Kept(self._table, self.schedules.ledger, self.nodes, self.audit)
         self.retention = MemoryRetention(self._step, kept)

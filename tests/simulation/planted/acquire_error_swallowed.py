@@ -7,33 +7,32 @@ from contextlib import contextmanager
 from datetime import timedelta
 from unittest.mock import patch
 
-from drumbeat.engine.elector import Elector
-from drumbeat.engine.patience import within
-from drumbeat.model.lease import Lease
+from drumbeat.engine.leading.elector import LeaderElector
+from drumbeat.engine.plumbing.time_outs import timeout_after
+from drumbeat.model.fleet.lease import Lease
 from drumbeat.ports.coordinator import Leases
-from drumbeat.ports.runtime import Isolated
-from drumbeat.rules import leading
+from drumbeat.rules.leadership import lease_trust
 
 CAUGHT_BY = {"S8", "L1", "L2"}
 FOUND_AT = 3
 
 
-async def campaign(self: Elector, leases: Leases, isolated: Isolated) -> None:
+async def campaign(self: LeaderElector, leases: Leases) -> None:
     candidacy, timings = self.candidacy, self.candidacy.timings
     sent_at, ttl = self._clock.elapsed(), timedelta(seconds=timings.ttl)
     lease: Lease | None = Lease(candidacy.election, candidacy.node, "unknown", int(sent_at), ttl)
     try:
-        async with within(self._clock, timings.request_timeout):
+        async with timeout_after(self._clock, timings.request_timeout):
             lease = await leases.acquire(candidacy.election, candidacy.node, ttl)
     except Exception as error:  # noqa: BLE001 - this is the bug
-        self._reach.failed(error)
+        self._health.failed(error)
     if lease is None:
         await self._wake.wait(self._pause())
     else:
-        self._enter(leading.won(lease, sent_at, timings), isolated)
+        self._enter(lease_trust.won(lease, sent_at, timings))
 
 
 @contextmanager
 def planted() -> Generator[None]:
-    with patch.object(Elector, "_campaign", campaign):
+    with patch.object(LeaderElector, "_campaign", campaign):
         yield

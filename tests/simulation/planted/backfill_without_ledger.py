@@ -6,9 +6,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.model.plan import AlreadyFired, Backfilled, Fire
-from drumbeat.stores.memory.ledger import Signature
-from drumbeat.stores.memory.schedules import MemorySchedules
+from drumbeat.backends.memory.store.schedules.ledger import Signature
+from drumbeat.backends.memory.store.schedules.schedule_store import MemorySchedules
+from drumbeat.model.schedules.plan import AlreadyFired, Backfilled, Fire
 
 CAUGHT_BY = {"S1"}
 FOUND_AT = 1

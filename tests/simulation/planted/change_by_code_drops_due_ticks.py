@@ -5,24 +5,24 @@ from contextlib import contextmanager
 from datetime import datetime
 from unittest.mock import patch
 
-from drumbeat.model.schedule import Schedule, StoredSchedule
-from drumbeat.rules import editing
-from drumbeat.rules.editing import Declared
+from drumbeat.model.schedules.schedule import Schedule, StoredSchedule
+from drumbeat.rules.schedules import schedule_edit
+from drumbeat.rules.schedules.schedule_edit import Declared
 
 CAUGHT_BY = {"S2"}
 FOUND_AT = 17
 
-_declare = editing.declare
+_declare = schedule_edit.declare
 
 
 def declare(
     stored: StoredSchedule | None, schedule: Schedule, now: datetime, since: datetime | None = None
 ) -> Declared:
-    with patch.object(editing, "_has_ticks_to_fire", return_value=False):
+    with patch.object(schedule_edit, "_has_ticks_to_fire", return_value=False):
         return _declare(stored, schedule, now, since)
 
 
 @contextmanager
 def planted() -> Generator[None]:
-    with patch.object(editing, "declare", declare):
+    with patch.object(schedule_edit, "declare", declare):
         yield

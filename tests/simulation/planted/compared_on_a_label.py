@@ -6,9 +6,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.model.plan import Plan
-from drumbeat.model.schedule import StoredSchedule
-from drumbeat.stores.memory.schedules import MemorySchedules
+from drumbeat.backends.memory.store.schedules.schedule_store import MemorySchedules
+from drumbeat.model.schedules.plan import Plan
+from drumbeat.model.schedules.schedule import StoredSchedule
 
 CAUGHT_BY = {"S2", "S4", "S10"}
 FOUND_AT = 3
@@ -20,5 +20,5 @@ def still_stands(self: MemorySchedules, plan: Plan, stored: StoredSchedule) -> b
 
 @contextmanager
 def planted() -> Generator[None]:
-    with patch.object(MemorySchedules, "_still_stands", still_stands):
+    with patch.object(MemorySchedules, "_is_as_read", still_stands):
         yield

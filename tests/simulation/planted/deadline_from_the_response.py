@@ -7,28 +7,27 @@ from contextlib import contextmanager
 from dataclasses import replace
 from unittest.mock import patch
 
-from drumbeat.engine.elector import Elector
+from drumbeat.engine.leading.elector import LeaderElector
 from drumbeat.ports.coordinator import Leases
-from drumbeat.ports.runtime import Isolated
-from drumbeat.rules.leading import Leading
+from drumbeat.rules.leadership.lease_trust import Leading
 
 CAUGHT_BY = {"S8"}
 FOUND_AT = 52
 
-enter, renew = Elector._enter, Elector._renew
+enter, renew = LeaderElector._enter, LeaderElector._renew
 
 
-def trusting(elector: Elector, state: Leading) -> Leading:
+def trusting(elector: LeaderElector, state: Leading) -> Leading:
     ttl = elector.candidacy.timings.ttl
     return replace(state, deadline=elector._clock.elapsed() + ttl)
 
 
-def enter_trusting(self: Elector, state: Leading, isolated: Isolated) -> None:
-    enter(self, trusting(self, state), isolated)
+def enter_trusting(self: LeaderElector, state: Leading) -> None:
+    enter(self, trusting(self, state))
 
 
-async def renew_trusting(self: Elector, state: Leading, leases: Leases, isolated: Isolated) -> None:
-    await renew(self, state, leases, isolated)
+async def renew_trusting(self: LeaderElector, state: Leading, leases: Leases) -> None:
+    await renew(self, state, leases)
     after = self._state
     if isinstance(after, Leading) and after is not state and after.unanswered == 0:
         self._state = trusting(self, after)
@@ -37,7 +36,7 @@ async def renew_trusting(self: Elector, state: Leading, leases: Leases, isolated
 @contextmanager
 def planted() -> Generator[None]:
     with (
-        patch.object(Elector, "_enter", enter_trusting),
-        patch.object(Elector, "_renew", renew_trusting),
+        patch.object(LeaderElector, "_enter", enter_trusting),
+        patch.object(LeaderElector, "_renew", renew_trusting),
     ):
         yield

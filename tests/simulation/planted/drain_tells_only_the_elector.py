@@ -4,7 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.engine.worker import Worker
+from drumbeat.engine.working.worker import Worker
 
 CAUGHT_BY = {"S20"}
 FOUND_AT = 0

@@ -6,9 +6,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
+from drumbeat.backends.memory.store.fence import MemoryFence
+from drumbeat.model.fleet.lease import Epoch
 from drumbeat.model.ids import NodeId
-from drumbeat.model.lease import Epoch
-from drumbeat.stores.memory.fence import MemoryFence
 
 CAUGHT_BY = {"S5", "S6"}
 FOUND_AT = 5

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from unittest.mock import patch
 
-from drumbeat.engine import ticker
-from drumbeat.engine.ticker import Ticker
-from drumbeat.model.plan import Plan
-from drumbeat.model.schedule import DueSchedule
+from drumbeat.engine.ticking import ticker
+from drumbeat.engine.ticking.ticker import Ticker
+from drumbeat.model.schedules.plan import Plan
+from drumbeat.model.schedules.schedule import DueSchedule
 
 CAUGHT_BY = {"S9"}
 FOUND_AT = 6

@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import datetime
 from unittest.mock import patch
 
-from drumbeat.engine.ticker import Ticker
-from drumbeat.model.plan import Plan
-from drumbeat.model.schedule import DueSchedule
+from drumbeat.engine.ticking.ticker import Ticker
+from drumbeat.model.schedules.plan import Plan
+from drumbeat.model.schedules.schedule import DueSchedule
 
 CAUGHT_BY = {"S2"}
 FOUND_AT = 2

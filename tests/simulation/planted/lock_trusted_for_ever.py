@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.engine.lock import Lock
+from drumbeat.engine.leading.lock import Lock
 
 CAUGHT_BY = {"S19"}
 FOUND_AT = 79

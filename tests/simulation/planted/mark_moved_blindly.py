@@ -7,19 +7,19 @@ from contextlib import contextmanager
 from dataclasses import replace
 from unittest.mock import patch
 
-from drumbeat.engine import marks
-from drumbeat.engine.marks import KEY, Mark, Marks
+from drumbeat.engine.in_process import shared_cursor as cursor
+from drumbeat.engine.in_process.shared_cursor import KEY, CursorPosition, SharedCursor
 
 CAUGHT_BY = {"S1"}
 FOUND_AT = 94
 
 
-async def move(self: Marks, mark: Mark) -> Mark | None:
-    entry = await self._coordinator.configuration.put(KEY, marks._text(mark))
+async def move(self: SharedCursor, mark: CursorPosition) -> CursorPosition | None:
+    entry = await self._coordinator.configuration.put(KEY, cursor._text(mark))
     return replace(mark, revision=entry.revision)
 
 
 @contextmanager
 def planted() -> Generator[None]:
-    with patch.object(Marks, "move", move):
+    with patch.object(SharedCursor, "move", move):
         yield

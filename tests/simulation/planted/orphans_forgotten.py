@@ -6,8 +6,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.engine.worker import Worker
-from drumbeat.model.job import Hold
+from drumbeat.engine.working.worker import Worker
+from drumbeat.model.jobs.job import Hold
 
 CAUGHT_BY = {"S13", "L4"}
 FOUND_AT = 3

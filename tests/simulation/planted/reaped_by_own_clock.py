@@ -6,10 +6,10 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.engine.reaper import BATCH, Reaper
-from drumbeat.model.ending import Lost
+from drumbeat.engine.maintenance.reaper import BATCH, Reaper
 from drumbeat.model.ids import label_of
-from drumbeat.rules.retrying import settlement
+from drumbeat.model.jobs.ending import Lost
+from drumbeat.rules.jobs.retry_decision import settlement
 
 CAUGHT_BY = {"S14"}
 FOUND_AT = 53

@@ -6,8 +6,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.coordinators.memory import MemoryLeases
-from drumbeat.model.lease import Lease
+from drumbeat.backends.memory.coordinator import MemoryLeases
+from drumbeat.model.fleet.lease import Lease
 
 CAUGHT_BY = {"S8", "S18"}
 FOUND_AT = 1
@@ -18,7 +18,7 @@ async def release(self: MemoryLeases, lease: Lease) -> bool:
         return False
     del self._terms[lease.name]
     self._turn(lease.name)
-    self._bell.ring()
+    self._waiters.wake_all()
     return True
 
 

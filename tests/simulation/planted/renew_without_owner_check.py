@@ -6,8 +6,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.coordinators.memory import MemoryLeases
-from drumbeat.model.lease import Lease
+from drumbeat.backends.memory.coordinator import MemoryLeases
+from drumbeat.model.fleet.lease import Lease
 
 CAUGHT_BY = {"S8", "S18"}
 FOUND_AT = 72

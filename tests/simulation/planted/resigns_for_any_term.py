@@ -6,14 +6,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.engine.elector import RESIGNED
-from drumbeat.engine.resignation import LOOK_AGAIN, Resignation, request_for
+from drumbeat.engine.leading.elector import RESIGNED
+from drumbeat.engine.leading.hand_over import LOOK_AGAIN, HandOver, request_for
 
 CAUGHT_BY = {"L1", "L5"}
 FOUND_AT = 0
 
 
-async def once(self: Resignation) -> float | None:
+async def once(self: HandOver) -> float | None:
     await self._coordinator.open()
     key, _ = request_for(self._term.lease)
     async for entry in self._coordinator.configuration.watch(key):
@@ -25,5 +25,5 @@ async def once(self: Resignation) -> float | None:
 
 @contextmanager
 def planted() -> Generator[None]:
-    with patch.object(Resignation, "once", once):
+    with patch.object(HandOver, "once", once):
         yield

@@ -6,8 +6,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.model.job import Attempt
-from drumbeat.rules import retrying
+from drumbeat.model.jobs.job import Attempt
+from drumbeat.rules.jobs import retry_decision
 
 CAUGHT_BY = {"S15"}
 FOUND_AT = 6
@@ -19,5 +19,5 @@ def has_attempts_left(attempt: Attempt) -> bool:
 
 @contextmanager
 def planted() -> Generator[None]:
-    with patch.object(retrying, "_has_attempts_left", has_attempts_left):
+    with patch.object(retry_decision, "_has_attempts_left", has_attempts_left):
         yield

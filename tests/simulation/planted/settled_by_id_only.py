@@ -6,9 +6,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.model.job import Hold, Status
-from drumbeat.stores.memory.record import JobRecord
-from drumbeat.stores.memory.table import JobTable
+from drumbeat.backends.memory.store.jobs.job_record import JobRecord
+from drumbeat.backends.memory.store.jobs.job_table import JobTable
+from drumbeat.model.jobs.job import Hold, Status
 
 CAUGHT_BY = {"S12"}
 FOUND_AT = 32

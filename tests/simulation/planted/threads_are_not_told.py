@@ -6,9 +6,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.engine.run import Run
-from drumbeat.engine.task import Place
-from drumbeat.model.ending import Ending
+from drumbeat.engine.executing.run import Run
+from drumbeat.engine.tasks.task import Place
+from drumbeat.model.jobs.ending import Ending
 
 CAUGHT_BY = {"S14"}
 FOUND_AT = 31

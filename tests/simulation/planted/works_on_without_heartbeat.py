@@ -6,17 +6,17 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.engine.keeper import Keeper
+from drumbeat.engine.working.heartbeat import Heartbeat
 
 CAUGHT_BY = {"S14"}
 FOUND_AT = 10
 
 
-def give_up_never(self: Keeper) -> None:
+def give_up_never(self: Heartbeat) -> None:
     """Nothing."""
 
 
 @contextmanager
 def planted() -> Generator[None]:
-    with patch.object(Keeper, "_give_up_in_time", give_up_never):
+    with patch.object(Heartbeat, "_give_up_in_time", give_up_never):
         yield

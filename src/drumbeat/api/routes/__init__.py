@@ -1,1 +1,1 @@
-"""What can be asked, one noun a file."""
+"""The rows of the table, one noun for each file."""

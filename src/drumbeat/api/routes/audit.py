@@ -1,19 +1,15 @@
-"""The audit log: who changed what, and why."""
+"""The route for the audit log."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from drumbeat.api.answer import Listed
-from drumbeat.api.call import Call
-from drumbeat.api.resolver import AnyRoute
-from drumbeat.api.route import Route
-from drumbeat.model.audit import AuditFilter
+from drumbeat.api.http.route import AnyRoute, read_route
+from drumbeat.model.fleet.audit import AuditFilter
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
-from drumbeat.model.token import Scope
-from drumbeat.wire.audit import AuditView, audit_view
+from drumbeat.wire.audit import AuditView
 from drumbeat.wire.fields import NO_NUL, Instant, check_instants
 
 Words = Annotated[str, Meta(min_length=1, max_length=500, pattern=NO_NUL)]
@@ -39,23 +35,19 @@ class AuditQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         check_instants(since=self.since, until=self.until)
 
+    def filter(self) -> AuditFilter:
+        return AuditFilter(self.actor, self.action, self.target, self.since, self.until)
 
-async def list_audit(call: Call[AuditQuery, Any]) -> Listed:
-    """A page of the log."""
-    query = call.query
-    wanted = AuditFilter(query.actor, query.action, query.target, query.since, query.until)
-    page = await call.desk.store.audit.list(wanted, PageRequest(query.limit, query.after))
-    return Listed([audit_view(entry) for entry in page.items], page.next)
+    def page(self) -> PageRequest:
+        return PageRequest(self.limit, self.after)
 
 
 ROUTES: tuple[AnyRoute, ...] = (
-    Route(
-        "GET",
+    read_route(
         "/audit",
-        Scope.VIEWER,
-        list_audit,
-        "List the changes that were asked for, the newest first",
+        "List the audit log, the newest entry first",
         list[AuditView],
+        lambda call: call.fleet.audit.list(call.query.filter(), call.query.page()),
         query=AuditQuery,
     ),
 )

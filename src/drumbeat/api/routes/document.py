@@ -1,23 +1,21 @@
-"""The OpenAPI document of all that can be asked."""
+"""The route for the OpenAPI document."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import Any
 
-from drumbeat.api.answer import JSON, Answer, encode
-from drumbeat.api.call import Call, Nothing
-from drumbeat.api.openapi import openapi
-from drumbeat.api.resolver import AnyRoute
-from drumbeat.api.route import Route
-from drumbeat.model.token import Scope
+from drumbeat.api.http.call import Call, Nothing
+from drumbeat.api.http.response import JSON, Response, encode
+from drumbeat.api.http.route import AnyRoute, read_route
+from drumbeat.api.openapi.openapi import openapi
 from drumbeat.version import VERSION
 
 
-async def show(call: Call[Nothing, Any]) -> Answer:
+async def show(call: Call[Nothing, Any]) -> Response:
     """The document, with the place where the API is mounted as its server."""
     root = call.connection.get("root_path", "") or "/"
-    return Answer(200, encode({**document(), "servers": [{"url": root}]}), JSON)
+    return Response(200, encode({**document(), "servers": [{"url": root}]}), JSON)
 
 
 @cache
@@ -29,12 +27,5 @@ def document() -> dict[str, Any]:
 
 
 ROUTES: tuple[AnyRoute, ...] = (
-    Route(
-        "GET",
-        "/openapi.json",
-        Scope.VIEWER,
-        show,
-        "The OpenAPI document of this API",
-        dict[str, Any],
-    ),
+    read_route("/openapi.json", "The OpenAPI document of this API", dict[str, Any], show),
 )

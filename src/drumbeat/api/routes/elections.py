@@ -1,28 +1,14 @@
-"""Elections: who leads, who did, and how another is let."""
+"""Routes for elections."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from drumbeat.api.answer import Listed
-from drumbeat.api.call import Call, Nothing
-from drumbeat.api.paging import PageQuery
-from drumbeat.api.problem import Problem
-from drumbeat.api.resolver import AnyRoute
-from drumbeat.api.route import Route
-from drumbeat.api.showing import election_shown
-from drumbeat.model.lease import SCHEDULER
-from drumbeat.model.token import Scope
-from drumbeat.wire.changes import ReasonView
-from drumbeat.wire.election import (
-    ElectionView,
-    ResignedView,
-    TermView,
-    leader_view,
-    term_view,
-)
+from drumbeat.api.http.page_query import PageQuery
+from drumbeat.api.http.route import AnyRoute, change_route, read_route
+from drumbeat.wire.election import ElectionView, ResignedView, TermView
 
 
 class ResignQuery(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -32,78 +18,34 @@ class ResignQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     """In seconds."""
 
 
-async def list_elections(call: Call[Nothing, Any]) -> list[ElectionView]:
-    """The elections: that of the schedulers is the only one."""
-    return [await election_shown(call.desk, SCHEDULER)]
-
-
-async def show(call: Call[Nothing, Any]) -> ElectionView:
-    """The election."""
-    return await election_shown(call.desk, _name(call))
-
-
-async def history(call: Call[PageQuery, Any]) -> Listed:
-    """A page of terms."""
-    page = await call.desk.store.fence.history(_name(call), call.query.page())
-    return Listed([term_view(term) for term in page.items], page.next)
-
-
-async def resign(call: Call[ResignQuery, ReasonView]) -> ResignedView:
-    """Who led, and who leads now."""
-    _name(call)
-    before, after = await call.desk.resigning.ask(call.query.timeout)
-    if before is None:
-        raise Problem(409, "nobody-leads", "nobody leads, so nobody can resign")
-    return ResignedView(before=leader_view(before), after=leader_view(after))
-
-
-def _name(call: Call[Any, Any]) -> str:
-    name = call.path["name"]
-    if name != SCHEDULER:
-        raise Problem(
-            404, "unknown-election", f"there is no election {name!r}; there is {SCHEDULER!r}"
-        )
-    return name
-
-
 ROUTES: tuple[AnyRoute, ...] = (
-    Route(
-        "GET",
+    read_route(
         "/elections",
-        Scope.VIEWER,
-        list_elections,
         "List elections with their leader, epoch and lease",
         list[ElectionView],
+        lambda call: call.fleet.elections.list(),
     ),
-    Route(
-        "GET",
+    read_route(
         "/elections/{name}",
-        Scope.VIEWER,
-        show,
         "Show an election",
         ElectionView,
-        refuses=(404,),
+        lambda call: call.fleet.elections.get(call.path["name"]),
     ),
-    Route(
-        "GET",
+    read_route(
         "/elections/{name}/history",
-        Scope.VIEWER,
-        history,
         "List the terms of an election, the latest first",
         list[TermView],
-        refuses=(404,),
+        lambda call: call.fleet.elections.history(call.path["name"], call.query.page()),
         query=PageQuery,
     ),
-    Route(
-        "POST",
+    change_route(
         "/elections/{name}/resign",
-        Scope.OPERATOR,
-        resign,
-        "Ask the leader to let another lead, and wait for it",
+        "Ask the leader to resign, and wait until another leads",
         ResignedView,
-        refuses=(404, 409, 504),
+        lambda call: call.fleet.elections.resign(
+            call.path["name"], call.query.timeout, call.body.reason
+        ),
         query=ResignQuery,
-        body=ReasonView,
-        change="election.resign",
+        refuses=(404, 409, 504),
     ),
 )

@@ -1,21 +1,19 @@
-"""Events: a stream of what happens in the fleet."""
+"""The route for the stream of events."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from drumbeat.api.answer import Stream
-from drumbeat.api.call import Call
-from drumbeat.api.condition import Phase
-from drumbeat.api.feed import MEDIA_TYPE
-from drumbeat.api.problem import Problem
-from drumbeat.api.resolver import AnyRoute
-from drumbeat.api.route import Route
-from drumbeat.model.token import Scope
+from drumbeat.api.http.call import Call
+from drumbeat.api.http.problem import Problem
+from drumbeat.api.http.response import Stream
+from drumbeat.api.http.route import AnyRoute, read_route
+from drumbeat.fleet.local.phase import Phase
 from drumbeat.wire.event import EventKind
+
+MEDIA_TYPE = "text/event-stream"
 
 
 class EventQuery(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -28,22 +26,26 @@ class EventQuery(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 async def events(call: Call[EventQuery, None]) -> Stream:
-    """Events as they happen, until one side has enough of it."""
-    if call.desk.phase() in (Phase.STOPPING, Phase.STOPPED):
+    services = call.fleet.services
+    if services.phase() in (Phase.STOPPING, Phase.STOPPED):
         raise Problem(503, "stopping", "this server stops; ask another")
     last = call.headers.get(b"last-event-id", b"").decode("latin-1")
-    stream = call.desk.feed.stream(call.query.kinds, last or call.query.last_event_id)
-    return replace(stream, allowed=lambda: call.gate.still_admits(call))
+    feed, reader = services.feed, services.feed.subscribe(call.query.kinds)
+    return Stream(
+        feed.chunks(reader, last or call.query.last_event_id),
+        MEDIA_TYPE,
+        reader.over,
+        allowed=lambda: call.access.still_admits(call),
+        closed=lambda: feed.leave(reader),
+    )
 
 
 ROUTES: tuple[AnyRoute, ...] = (
-    Route(
-        "GET",
+    read_route(
         "/events",
-        Scope.VIEWER,
-        events,
         "Stream what happens, as server-sent events",
         str,
+        events,
         query=EventQuery,
         media_type=MEDIA_TYPE,
         headers={"Last-Event-ID": "The last event that was seen: the stream goes on after it."},

@@ -1,4 +1,4 @@
-"""Logging in and out, for browsers. Programs send their token with each request."""
+"""Routes for logging in and out, for browsers. Programs send a token with each request."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from drumbeat.api.answer import Answer, json_answer
-from drumbeat.api.call import Call, Nothing
-from drumbeat.api.origins import check_origin
-from drumbeat.api.problem import Problem
-from drumbeat.api.resolver import AnyRoute
-from drumbeat.api.route import Route
-from drumbeat.api.sessions import cookie_of, set_cookie
-from drumbeat.model.token import Scope
+from drumbeat.api.access.origins import check_origin
+from drumbeat.api.access.sessions import cookie_of, set_cookie
+from drumbeat.api.http.call import Call, Nothing
+from drumbeat.api.http.problem import Problem
+from drumbeat.api.http.response import Response, json_response
+from drumbeat.api.http.route import AnyRoute, Route, read_route
+from drumbeat.model.fleet.token import Scope
 from drumbeat.rules.tokens import Admitted
 
 
@@ -33,44 +32,48 @@ class WhoView(Struct, frozen=True, kw_only=True):
     """Whether the server changes nothing at all."""
 
 
-async def log_in(call: Call[Nothing, LoginView]) -> Answer:
+async def log_in(call: Call[Nothing, LoginView]) -> Response:
     """Open a session, kept in a cookie that no script can read."""
-    gate, peer = call.gate, call.gate.peer(call.connection, call.headers)
+    access, peer = call.access, call.access.peer(call.connection, call.headers)
     check_origin(peer, call.headers, needed=False)
-    if call.desk.config.read_only:  # a session is kept in the store
+    if call.fleet.services.config.read_only:  # a session is kept in the store
         raise Problem(
             403,
             "read-only",
             "this server changes nothing, and a session would be kept in its store; "
             "send the token as `Authorization: Bearer ...`",
         )
-    admitted = await gate.by_token(peer, call.body.token)
-    value = await gate.sessions.open(admitted.token)
+    admitted = await access.by_token(peer, call.body.token)
+    value = await access.sessions.open(admitted.token)
     view = WhoView(
-        name=admitted.token.name, scope=admitted.scope, read_only=call.desk.config.read_only
+        name=admitted.token.name,
+        scope=admitted.scope,
+        read_only=call.fleet.services.config.read_only,
     )
-    return json_answer(view, 200, {"set-cookie": set_cookie(value, secure=peer.secure)})
+    return json_response(view, 200, {"set-cookie": set_cookie(value, secure=peer.secure)})
 
 
-async def log_out(call: Call[Nothing, Any]) -> Answer:
+async def log_out(call: Call[Nothing, Any]) -> Response:
     """End the session of this browser, on every node."""
-    peer = call.gate.peer(call.connection, call.headers)
+    peer = call.access.peer(call.connection, call.headers)
     check_origin(peer, call.headers, needed=False)
     cookie = cookie_of(call.headers)
     if cookie is not None:
-        verdict, session = await call.gate.sessions.judge(cookie)
+        verdict, session = await call.access.sessions.judge(cookie)
         if session is not None:
             name = verdict.token.name if isinstance(verdict, Admitted) else session.name
-            await call.gate.sessions.end(session, name)
-    return Answer(204, headers={"set-cookie": set_cookie("", secure=peer.secure)})
+            await call.access.sessions.end(session, name)
+    return Response(204, headers={"set-cookie": set_cookie("", secure=peer.secure)})
 
 
 async def who(call: Call[Nothing, Any]) -> WhoView:
-    """Who asks, and what they may do."""
+    """Who sends a request, and what they may do."""
     caller = call.caller
     if caller.scope is None:
-        raise Problem(401, "token-missing", "nobody knows who asks; log in")
-    return WhoView(name=caller.name, scope=caller.scope, read_only=call.desk.config.read_only)
+        raise Problem(401, "token-missing", "you are not logged in; log in first")
+    return WhoView(
+        name=caller.name, scope=caller.scope, read_only=call.fleet.services.config.read_only
+    )
 
 
 ROUTES: tuple[AnyRoute, ...] = (
@@ -96,5 +99,5 @@ ROUTES: tuple[AnyRoute, ...] = (
         refuses=(403, 503),
         answers={"Set-Cookie": "Lets the browser forget the session."},
     ),
-    Route("GET", "/whoami", Scope.VIEWER, who, "Who asks, and what may they do?", WhoView),
+    read_route("/whoami", "Who is the caller, and what may they do?", WhoView, who),
 )

@@ -1,4 +1,4 @@
-"""Probes: whether the process lives, has started, takes requests. Anybody may ask."""
+"""Routes for probes: live, started, ready. Everybody has access."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from typing import Any
 
 from msgspec import UNSET, Struct
 
-from drumbeat.api.answer import Answer, json_answer
-from drumbeat.api.call import Call, Nothing
-from drumbeat.api.condition import Phase
-from drumbeat.api.problem import Problem
-from drumbeat.api.resolver import AnyRoute
-from drumbeat.api.route import Route
-from drumbeat.model.token import Scope
+from drumbeat.api.http.call import Call, Nothing
+from drumbeat.api.http.problem import Problem
+from drumbeat.api.http.response import Response, json_response
+from drumbeat.api.http.route import AnyRoute, Route
+from drumbeat.fleet.local.phase import Phase
+from drumbeat.model.fleet.token import Scope
 from drumbeat.wire.health import ProbeView
 
 OK = "ok"
@@ -27,18 +26,18 @@ class ProbeQuery(Struct, kw_only=True, forbid_unknown_fields=True):
 
 
 async def live(call: Call[Nothing, Any]) -> ProbeView:
-    """Always ok: whoever can answer lives."""
+    """Always ok: a process that answers is alive."""
     del call
     return ProbeView(status=OK)
 
 
-async def started(call: Call[Nothing, Any]) -> Answer:
+async def started(call: Call[Nothing, Any]) -> Response:
     """Ok once the node has started."""
-    phase = call.desk.phase()
+    phase = call.fleet.services.phase()
     return _probed(OK if phase is not Phase.STARTING else str(phase))
 
 
-async def ready(call: Call[ProbeQuery, Any]) -> Answer:
+async def ready(call: Call[ProbeQuery, Any]) -> Response:
     """Ok while the node runs and its store answers."""
     verbose = call.query.verbose is not None
     if verbose and not call.caller.may(Scope.VIEWER):
@@ -48,8 +47,8 @@ async def ready(call: Call[ProbeQuery, Any]) -> Answer:
             "the details need a token with the scope viewer; leave ?verbose out, or send one",
             headers={"www-authenticate": 'Bearer realm="drumbeat"'},
         )
-    desk = call.desk
-    phase, fault = desk.phase(), await desk.condition.store_fault()
+    services = call.fleet.services
+    phase, fault = services.phase(), await services.reachability.store_fault()
     status = OK
     if phase is not Phase.RUNNING:
         status = str(phase)
@@ -60,25 +59,25 @@ async def ready(call: Call[ProbeQuery, Any]) -> Answer:
     checks = {
         "node": OK if phase is Phase.RUNNING else str(phase),
         "store": fault or OK,
-        "coordinator": await desk.condition.coordinator_fault() or OK,
+        "coordinator": await services.reachability.coordinator_fault() or OK,
     }
     return _probed(status, checks)
 
 
-def _probed(status: str, checks: dict[str, str] | None = None) -> Answer:
+def _probed(status: str, checks: dict[str, str] | None = None) -> Response:
     view = ProbeView(status=status, checks=UNSET if checks is None else checks)
-    return json_answer(view, 200 if status == OK else 503)
+    return json_response(view, 200 if status == OK else 503)
 
 
 ROUTES: tuple[AnyRoute, ...] = (
     Route("GET", "/livez", None, live, "Does the process answer?", ProbeView),
-    Route("GET", "/startupz", None, started, "Has it started?", ProbeView, also=UNAVAILABLE),
+    Route("GET", "/startupz", None, started, "Has the node started?", ProbeView, also=UNAVAILABLE),
     Route(
         "GET",
         "/readyz",
         None,
         ready,
-        "Does it take requests?",
+        "Does the node accept requests?",
         ProbeView,
         also=UNAVAILABLE,
         refuses=(401,),

@@ -1,33 +1,27 @@
-"""Schedules: look at them, define them, and say why one did or did not run."""
+"""Routes that show, define and explain schedules."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta, Struct
-from msgspec.structs import asdict
 
-from drumbeat.api.answer import Answer, Listed
-from drumbeat.api.call import Call, Nothing
-from drumbeat.api.paging import Limit, PageQuery, Place, bounded_page
-from drumbeat.api.previewing import preview_view
-from drumbeat.api.problem import Problem
-from drumbeat.api.refusals import about
-from drumbeat.api.resolver import AnyRoute, quoted
-from drumbeat.api.route import LOCATED, Route
-from drumbeat.api.scheduling import changed, definition_of, trigger_of
-from drumbeat.api.showing import job_shown, schedule_bytes, schedule_shown
-from drumbeat.api.versions import ETAG, IF_MATCH, IF_NONE, guarded, schedule_answer
-from drumbeat.engine.evaluation import evaluated
+from drumbeat.api.http.entity_tags import (
+    ETAG,
+    IF_MATCH,
+    IF_NONE,
+    created,
+    tagged,
+    version_guard,
+    written,
+)
+from drumbeat.api.http.page_query import Limit, PageQuery, Place
+from drumbeat.api.http.route import LOCATED, AnyRoute, Route, change_route, read_route
+from drumbeat.model.fleet.token import Scope
 from drumbeat.model.page import PageRequest
-from drumbeat.model.schedule import LONGEST_NAME
-from drumbeat.model.token import Scope
-from drumbeat.model.zones import zone
-from drumbeat.rules.explaining import explain_schedule, explain_tick
-from drumbeat.rules.moments import Moments
-from drumbeat.rules.previewing import next_ticks
+from drumbeat.model.schedules.schedule import LONGEST_NAME
 from drumbeat.wire.changes import CronPreviewView
-from drumbeat.wire.explanation import ExplainedTickView, ExplanationView
+from drumbeat.wire.explanation import ExplanationView
 from drumbeat.wire.fields import NO_NUL
 from drumbeat.wire.new_schedule import (
     NewScheduleView,
@@ -36,7 +30,7 @@ from drumbeat.wire.new_schedule import (
 )
 from drumbeat.wire.preview import PreviewView
 from drumbeat.wire.schedule import ScheduleView
-from drumbeat.wire.tick import TickView, tick_view
+from drumbeat.wire.tick import TickView
 
 
 class ScheduleQuery(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -47,6 +41,9 @@ class ScheduleQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     limit: Limit = 100
     after: Place | None = None
     """Where the page before ended; the `Link` header of that page has it."""
+
+    def page(self) -> PageRequest:
+        return PageRequest(self.limit, self.after)
 
 
 class PreviewQuery(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -65,215 +62,108 @@ class ExplainQuery(Struct, kw_only=True, forbid_unknown_fields=True):
     """The zone of the times in the sentences."""
 
 
-async def list_schedules(call: Call[ScheduleQuery, Any]) -> Listed:
-    """A page of schedules."""
-    query = call.query
-    schedules = call.desk.schedules
-    page = await bounded_page(
-        lambda page: schedules.list(page, query.prefix),
-        PageRequest(query.limit, query.after),
-        schedule_bytes,
-    )
-    return Listed([schedule_shown(call.desk, stored) for stored in page.items], page.next)
-
-
-async def show(call: Call[Nothing, Any]) -> Answer:
-    """The schedule."""
-    return schedule_answer(call.desk, await call.desk.schedules.get(call.path["name"]))
-
-
-async def create(call: Call[Nothing, NewScheduleView]) -> Answer:
-    """The new schedule."""
-    desk, name = call.desk, call.body.name
-    stored = await desk.schedules.create(definition_of(name, call.body, desk))
-    return schedule_answer(desk, stored, 201, _location(name))
-
-
-async def put(call: Call[Nothing, ScheduleDefinitionView]) -> Answer:
-    """The schedule: 201 if it is new, 200 if it was replaced."""
-    desk, name = call.desk, call.path["name"]
-    if len(name) > LONGEST_NAME:
-        rule = f"at most {LONGEST_NAME} characters"
-        said = f"the name of a schedule has {rule}, and not {len(name)}"
-        raise Problem(422, "invalid-input", said, field="name", rule=rule)
-    stored, is_new = await guarded(call).written(definition_of(name, call.body, desk))
-    if is_new:
-        return schedule_answer(desk, stored, 201, _location(name))
-    return schedule_answer(desk, stored)
-
-
-async def patch(call: Call[Nothing, ScheduleChangesView]) -> Answer:
-    """The schedule, changed."""
-    desk = call.desk
-    stored = await guarded(call).amend(
-        call.path["name"], lambda schedule: changed(schedule, call.body, desk)
-    )
-    return schedule_answer(desk, stored)
-
-
-async def delete(call: Call[Nothing, Any]) -> None:
-    """Nothing is left of it but its ledger."""
-    await guarded(call).remove(call.path["name"])
-
-
-async def preview(call: Call[PreviewQuery, Any]) -> PreviewView:
-    """The ticks that will fire as things stand."""
-    desk, name = call.desk, call.path["name"]
-    stored = await desk.schedules.get(name)
-    ticks = await desk.schedules.preview(name, call.query.n)
-    now = await desk.store.now()
-    return preview_view(stored.schedule.trigger, ticks, now, name)
-
-
-async def cron_preview(call: Call[Nothing, CronPreviewView]) -> PreviewView:
-    """The ticks that a schedule with this rule would have from now on."""
-    body = call.body
-    now = await call.desk.store.now()
-    trigger = trigger_of(body.when, body.tz).anchored(now)
-    with about("when"):
-        ticks = await evaluated(lambda steps: next_ticks(trigger, now, body.n, steps))
-    return preview_view(trigger, ticks, now)
-
-
-async def ticks(call: Call[PageQuery, Any]) -> Listed:
-    """A page of the ledger."""
-    page = await call.desk.schedules.ticks(call.path["name"], call.query.page())
-    return Listed([tick_view(tick) for tick in page.items], page.next)
-
-
-async def explain(call: Call[ExplainQuery, Any]) -> ExplanationView:
-    """Sentences about the schedule and about each of its last ticks."""
-    desk, name = call.desk, call.path["name"]
-    place = zone(call.query.tz).info
-    evidence = await desk.explaining.gather(name, call.query.ticks)
-    moments, last = Moments(evidence.as_of, place), evidence.previous
-    return ExplanationView(
-        name=name,
-        explanation=tuple(explain_schedule(evidence, moments)),
-        paused=evidence.stored.paused,
-        next=tuple(evidence.next),
-        previous_job=None if last is None else job_shown(desk, last),
-        ticks=tuple(
-            ExplainedTickView(
-                **asdict(tick_view(tick)),
-                explanation=explain_tick(tick, moments, evidence.job_of(tick)),
-            )
-            for tick in evidence.ticks
-        ),
-    )
-
-
-def _location(name: str) -> dict[str, str]:
-    return {"location": f"/schedules/{quoted(name)}"}
-
-
 ROUTES: tuple[AnyRoute, ...] = (
-    Route(
-        "GET",
+    read_route(
         "/schedules",
-        Scope.VIEWER,
-        list_schedules,
         "List schedules by name",
         list[ScheduleView],
+        lambda call: call.fleet.schedules.list(call.query.page(), call.query.prefix),
         query=ScheduleQuery,
     ),
-    Route(
-        "POST",
+    change_route(
         "/schedules",
-        Scope.OPERATOR,
-        create,
         "Create a schedule",
         ScheduleView,
+        lambda call: call.fleet.schedules.create(call.body),
         status=201,
-        refuses=(409,),
         body=NewScheduleView,
-        change="schedule.create",
         answers=LOCATED | ETAG,
+        reply=created,
+        refuses=(409,),
     ),
-    Route(
-        "GET",
+    read_route(
         "/schedules/{name}",
-        Scope.VIEWER,
-        show,
         "Show a schedule",
         ScheduleView,
-        refuses=(404,),
+        lambda call: call.fleet.schedules.get(call.path["name"]),
         answers=ETAG,
+        reply=tagged,
     ),
     Route(
         "PUT",
         "/schedules/{name}",
         Scope.OPERATOR,
-        put,
+        lambda call: call.fleet.schedules.replace(
+            call.path["name"], call.body, guard=version_guard(call)
+        ),
         "Create a schedule, or replace its definition",
         ScheduleView,
         also={201: ScheduleView},
         refuses=(409, 412),
         body=ScheduleDefinitionView,
-        change="schedule.put",
+        audited=True,
         headers=IF_MATCH | IF_NONE,
         answers=LOCATED | ETAG,
+        reply=written,
     ),
     Route(
         "PATCH",
         "/schedules/{name}",
         Scope.OPERATOR,
-        patch,
+        lambda call: call.fleet.schedules.patch(
+            call.path["name"], call.body, guard=version_guard(call)
+        ),
         "Change parts of a schedule's definition",
         ScheduleView,
         refuses=(404, 409, 412),
         body=ScheduleChangesView,
-        change="schedule.patch",
+        audited=True,
         headers=IF_MATCH,
         answers=ETAG,
+        reply=tagged,
     ),
     Route(
         "DELETE",
         "/schedules/{name}",
         Scope.OPERATOR,
-        delete,
+        lambda call: call.fleet.schedules.remove(call.path["name"], guard=version_guard(call)),
         "Delete a schedule; its ledger stays",
         None,
         status=204,
         refuses=(404, 409, 412),
-        change="schedule.delete",
+        audited=True,
         headers=IF_MATCH,
     ),
-    Route(
-        "GET",
+    read_route(
         "/schedules/{name}/preview",
-        Scope.VIEWER,
-        preview,
-        "Show the next ticks of a schedule, with what clock changes do to them",
+        "Show the next ticks of a schedule, and how clock changes affect them",
         PreviewView,
-        refuses=(404,),
+        lambda call: call.fleet.schedules.preview(call.path["name"], call.query.n),
         query=PreviewQuery,
     ),
-    Route(
-        "GET",
+    read_route(
         "/schedules/{name}/ticks",
-        Scope.VIEWER,
-        ticks,
         "Show the ledger of a schedule, the latest tick first; it outlives the schedule",
         list[TickView],
+        lambda call: call.fleet.schedules.ticks(call.path["name"], call.query.page()),
         query=PageQuery,
+        refuses=(),
     ),
-    Route(
-        "GET",
+    read_route(
         "/schedules/{name}/explain",
-        Scope.VIEWER,
-        explain,
-        "Say why a schedule did or did not run",
+        "Explain why a schedule did or did not run",
         ExplanationView,
-        refuses=(404,),
+        lambda call: call.fleet.schedules.explain(
+            call.path["name"], call.query.ticks, call.query.tz
+        ),
         query=ExplainQuery,
     ),
     Route(
         "POST",
         "/cron/preview",
         Scope.VIEWER,
-        cron_preview,
-        "Show the next ticks of a rule that no schedule has",
+        lambda call: call.fleet.schedules.preview_rule(call.body.when, call.body.tz, call.body.n),
+        "Show the next ticks of a trigger, without a schedule",
         PreviewView,
         body=CronPreviewView,
     ),

@@ -1,6 +1,6 @@
-"""Events: what happened, told to listeners after it happened.
+"""Events: what has happened on this node, for listeners.
 
-Nobody in the engine waits for a listener, and a listener that fails stops nothing.
+The engine does not wait for listeners, and a failing listener stops nothing.
 """
 
 from __future__ import annotations

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from drumbeat.model.ending import Ending
 from drumbeat.model.events.event import Event
 from drumbeat.model.ids import JobId
-from drumbeat.model.job import Attempt, Hold, Job, Settlement, Status
+from drumbeat.model.jobs.ending import Ending
+from drumbeat.model.jobs.job import Attempt, Hold, Job, Settlement, Status
 
 
 @dataclass(frozen=True, slots=True)
 class JobSubmitted(Event):
-    """A job was created, or an existing one stood for it."""
+    """A job was created, or another job already has its dedupe key."""
 
     job: Job
     duplicate: bool
@@ -29,7 +29,7 @@ class AttemptStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class AttemptCompleted(Event):
-    """A handler has returned; the store is about to be told."""
+    """A handler has returned; the attempt is not settled yet."""
 
     attempt: Attempt
     seconds: float
@@ -37,7 +37,7 @@ class AttemptCompleted(Event):
 
 @dataclass(frozen=True, slots=True)
 class AttemptEnded(Event):
-    """A handler has ended in another way; this is how, and what is asked of the store."""
+    """An attempt has ended in another way; the settlement is not written yet."""
 
     attempt: Attempt
     ending: Ending
@@ -47,7 +47,7 @@ class AttemptEnded(Event):
 
 @dataclass(frozen=True, slots=True)
 class JobSettled(Event):
-    """The store took the ending of an attempt over."""
+    """The settlement of an attempt was written."""
 
     settlement: Settlement
     status: Status
@@ -55,7 +55,7 @@ class JobSettled(Event):
 
 @dataclass(frozen=True, slots=True)
 class AttemptSuperseded(Event):
-    """A late ending was refused: the hold was over. Nothing was changed."""
+    """A late settlement was refused, because the hold was over. Nothing was changed."""
 
     hold: Hold
 
@@ -70,7 +70,7 @@ class AttemptLost(Event):
 
 @dataclass(frozen=True, slots=True)
 class AttemptOverran(Event):
-    """A handler in a thread goes on although its attempt is over; its slot stays taken."""
+    """A handler in a thread goes on although its attempt is over; its slot stays occupied."""
 
     attempt: Attempt
 
@@ -85,14 +85,14 @@ class ResultDropped(Event):
 
 @dataclass(frozen=True, slots=True)
 class JobConflicted(Event):
-    """A job was cancelled in place of being run, because its limit was reached."""
+    """A job was cancelled instead of run, because its limit was reached."""
 
     job_id: JobId
 
 
 @dataclass(frozen=True, slots=True)
 class JobExcluded(Event):
-    """The same, once the job was looked up: which one it is, and the name that it found taken."""
+    """Follows `JobConflicted` with the job, and the name of the limit that was reached."""
 
     job: Job
     name: str
@@ -100,6 +100,6 @@ class JobExcluded(Event):
 
 @dataclass(frozen=True, slots=True)
 class TaskUnknown(Event):
-    """Jobs of a task that this node does not know are waiting for one that does."""
+    """Jobs wait for a node that knows their task; this node does not."""
 
     task: str

@@ -28,12 +28,12 @@ class LeadershipLost(Event):
     epoch: int
     reason: str
     graceful: bool = False
-    """It gave its term up of its own will."""
+    """It gave up its term voluntarily."""
 
 
 @dataclass(frozen=True, slots=True)
 class ElectionOff(Event):
-    """This node starts without an election: it takes itself for the leader, as every other does."""
+    """This node starts without an election: it acts as a leader, like every other node."""
 
     node: NodeId
     runs_everywhere: bool = True
@@ -49,11 +49,11 @@ class CoordinatorFailed(Event):
     election: str
     error: BaseException
     since: datetime | None = None
-    """When the first of the failures in a row was."""
+    """When the first of the consecutive failures was."""
     failures: int = 1
-    """How many there were in a row."""
+    """The number of consecutive failures."""
     asked: Asked = "coordinator"
-    """Who was asked for the leadership; of a store, `StoreFailed` tells as well."""
+    """Who was asked for the leadership; if it is the store, `StoreFailed` follows too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class CoordinatorAnswered(Event):
 
     election: str
     since: datetime
-    """When it had stopped to."""
+    """When the outage began."""
     failures: int
     asked: Asked = "coordinator"
     """Who was asked for the leadership."""
@@ -78,10 +78,10 @@ class LockFailed(Event):
 
 @dataclass(frozen=True, slots=True)
 class LeaderForeign(Event):
-    """The leader does nothing for this node: probably two apps share one namespace."""
+    """The leader does not serve this node: probably two apps share one namespace."""
 
     node: NodeId
     leader: NodeId
     schedules: tuple[str, ...] = ()
     """Schedules of this instance that the leader does not know; empty on a shared store, of which
-    the leader is no node."""
+    the leader is not a node of the fleet."""

@@ -20,7 +20,7 @@ class NodeStarted(Event):
 
 @dataclass(frozen=True, slots=True)
 class NodeDraining(Event):
-    """The node takes no more work and finishes what it has."""
+    """The node takes no new jobs and finishes those that it has."""
 
     node: NodeId
     reason: str
@@ -40,23 +40,23 @@ class ServiceFailed(Event):
     service: str
     error: BaseException
     failures: int
-    """Passes that failed in a row."""
+    """The number of consecutive failed passes."""
     backend: Part | None = None
-    """The backend that the service asks; None: it is not known."""
+    """The backend that the service uses; None: not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceRecovered(Event):
-    """A service that had failed passes again, or has ended."""
+    """A service works again after failures, or has ended."""
 
     service: str
     failures: int
-    """Passes that had failed in a row."""
+    """The number of consecutive failed passes before."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListenerFailed(Event):
-    """A listener raised an error, which changed nothing."""
+    """A listener raised an error, which has no other effect."""
 
     event: Event
     error: BaseException
@@ -64,7 +64,7 @@ class ListenerFailed(Event):
 
 @dataclass(frozen=True, slots=True)
 class SettingUnused(Event):
-    """A setting that names a backend is given and not used."""
+    """A setting that names a backend is set but not used."""
 
     why: str
     """A sentence that names the setting."""
@@ -72,7 +72,7 @@ class SettingUnused(Event):
 
 @dataclass(frozen=True, slots=True)
 class LabelShared(Event):
-    """Another live node has the same label. That works; people cannot tell the two apart."""
+    """Another live node has the same label. Both work, but people cannot tell them apart."""
 
     node: NodeId
     other: NodeId
@@ -80,35 +80,35 @@ class LabelShared(Event):
 
 @dataclass(frozen=True, slots=True)
 class ClockSkewed(Event):
-    """This node's clock and the store's are too far apart to lead by."""
+    """The clocks of this node and of the store differ too much for it to lead."""
 
     node: NodeId
     skew: timedelta
-    """How far this node is ahead of the store."""
+    """How far this node's clock is ahead of the store's."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreFailed(Event):
-    """The store did not answer a part of this node. All parts share one count."""
+    """The store did not answer a service of this node. All services share one count."""
 
     error: BaseException
     since: datetime
-    """When the first of the failures in a row was."""
+    """When the first of the consecutive failures was."""
     failures: int
 
 
 @dataclass(frozen=True, slots=True)
 class StoreAnswered(Event):
-    """The store answers every part of this node again."""
+    """The store answers all services of this node again."""
 
     since: datetime
-    """When it had stopped to."""
+    """When the outage began."""
     failures: int
 
 
 @dataclass(frozen=True, slots=True)
 class StoreAwaited(Event):
-    """The store did not answer while this node started; it is asked again after a pause."""
+    """The store did not answer while this node started; the node retries after a pause."""
 
     store: str
     """Its address, with the password masked."""
@@ -118,7 +118,7 @@ class StoreAwaited(Event):
     next_try: float
     """Seconds until the next try."""
     left: float
-    """Seconds after which the start is given up."""
+    """Seconds until the start is given up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 from drumbeat.model.events.event import Event
 from drumbeat.model.ids import JobId
-from drumbeat.model.plan import SkipReason
+from drumbeat.model.schedules.plan import SkipReason
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleDeclared(Event):
-    """A schedule declared in code is known to the store."""
+    """A schedule that is declared in code is in the store."""
 
     schedule: str
     task: str
@@ -21,7 +21,7 @@ class ScheduleDeclared(Event):
 
 @dataclass(frozen=True, slots=True)
 class ScheduleDrifted(Event):
-    """The stored schedule differs from the code, because a person edited it. It was left alone."""
+    """The stored schedule differs from the code, because a person edited it. It was not changed."""
 
     schedule: str
 
@@ -39,9 +39,9 @@ class ScheduleChangeWaits(Event):
 
 @dataclass(frozen=True, slots=True)
 class TicksDropped(Event):
-    """A change or removal of a schedule dropped ticks that were due and not yet taken up.
+    """A change or removal of a schedule skipped ticks that were due and not handled yet.
 
-    The ledger has them as skipped, for the reason `overridden`.
+    The ledger has them as skipped with the reason `overridden`.
     """
 
     schedule: str
@@ -53,9 +53,9 @@ class TicksDropped(Event):
 
 @dataclass(frozen=True, slots=True)
 class SchedulesUnknown(Event):
-    """The store has schedules that code declared and whose task this node does not know.
+    """The store has schedules from code whose task this node does not know, as after a rollback.
 
-    As after a rollback. Told when a node has started, and whenever the number changes.
+    Emitted when a node has started, and when the number changes.
     """
 
     schedules: tuple[str, ...]
@@ -74,7 +74,7 @@ class ScheduleChanged(Event):
 
 @dataclass(frozen=True, slots=True)
 class PlanFailed(Event):
-    """A schedule's ticks could not be planned; the other schedules went on."""
+    """The ticks of a schedule could not be planned; other schedules are not affected."""
 
     schedule: str
     error: BaseException
@@ -93,7 +93,7 @@ class TickFired(Event):
 
 @dataclass(frozen=True, slots=True)
 class TickSkipped(Event):
-    """A tick, or a run of ticks, did not fire."""
+    """One or several consecutive ticks did not fire."""
 
     schedule: str
     tick_at: datetime
@@ -105,7 +105,7 @@ class TickSkipped(Event):
 
 @dataclass(frozen=True, slots=True)
 class TickPassed(Event):
-    """A tick, or a run of ticks, was left to the instance that leads. In-process mode only."""
+    """Ticks were left to the instance that leads. In-process mode only."""
 
     schedule: str
     task: str

@@ -1,17 +1,17 @@
 """The kinds of triggers, one per file, and the functions that make them."""
 
-from drumbeat.model.calendar import Calendar
-from drumbeat.model.duration import parse_duration
-from drumbeat.model.trigger import Excluding, Trigger, trigger_from_json
+from drumbeat.model.time.calendar import Calendar
+from drumbeat.model.time.duration import parse_duration
+from drumbeat.model.time.zones import DstGap, DstRepeat
 from drumbeat.model.triggers.any_of import AnyOf, any_of
-from drumbeat.model.triggers.cron import Cron, cron
+from drumbeat.model.triggers.cron.cron import Cron, cron
 from drumbeat.model.triggers.daily import Daily, daily
 from drumbeat.model.triggers.every import Every, every
 from drumbeat.model.triggers.every_between import EveryBetween, every_between
 from drumbeat.model.triggers.monthly import Monthly, monthly
 from drumbeat.model.triggers.once import Once, once
+from drumbeat.model.triggers.trigger import Excluding, Trigger, trigger_from_json
 from drumbeat.model.triggers.weekly import Weekly, weekly
-from drumbeat.model.zones import DstGap, DstRepeat
 
 __all__ = [
     "AnyOf",

@@ -1,12 +1,12 @@
-"""What the triggers that count from a start have in common."""
+"""What triggers that count from a start have in common."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from datetime import datetime
 
-from drumbeat.model.instant import aware
-from drumbeat.model.trigger import Trigger
+from drumbeat.model.time.instant import aware
+from drumbeat.model.triggers.trigger import Trigger
 
 
 class Anchored(Trigger):
@@ -22,24 +22,22 @@ class Anchored(Trigger):
 
     @property
     def counts(self) -> bool:
-        """Whether the start moves any tick, so that it must be fixed."""
+        """Whether the ticks depend on the start, so that it must be stored."""
         return True
 
     def anchored(self, at: datetime) -> Trigger:
-        """The trigger counted from the second of `at`, if it counts and has no start yet.
+        """The trigger starting at the whole second of `at`, if it needs a start and has none.
 
-        From the whole second: such ticks read well, and every store keeps them exactly.
+        Whole seconds are easy to read, and every store keeps them exactly.
         """
         if not self.counts or self.start is not None:
             return self
         return self.starting(aware("at", at).replace(microsecond=0))
 
     def without_anchor(self) -> Trigger:
-        """The bare rule."""
         return self if self.start is None else self.starting(None)
 
     def with_anchor_of(self, other: Trigger) -> Trigger:
-        """The trigger with the start of a stored one of the same rule, if it has none itself."""
         if self.start is None and isinstance(other, Anchored) and self.same_rule(other):
             return self.starting(other.start)
         return self

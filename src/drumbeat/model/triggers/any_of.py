@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
+from drumbeat.model.encoding.json_object import JsonObject
 from drumbeat.model.errors import InvalidTrigger
-from drumbeat.model.json_object import JsonObject
-from drumbeat.model.steps import Steps
-from drumbeat.model.trigger import SMALLEST_STEP, Trigger, trigger_from_json
-from drumbeat.model.wording import uncapitalised
-from drumbeat.model.zones import DstGap, DstRepeat
+from drumbeat.model.text import uncapitalised
+from drumbeat.model.time.zones import DstGap, DstRepeat
+from drumbeat.model.triggers.steps import Steps
+from drumbeat.model.triggers.trigger import SMALLEST_STEP, Trigger, trigger_from_json
 
 MOST_MEMBERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf(Trigger):
-    """Ticks whenever a member does; an instant that several of them name is one tick.
+    """Ticks whenever a member does; the same instant of several members is one tick.
 
-    A tick is excluded only if every member that names it excludes it.
+    A tick is excluded only if every member with this tick excludes it.
     """
 
     kind: ClassVar[str] = "any_of"
@@ -35,40 +35,33 @@ class AnyOf(Trigger):
             )
 
     def next_after(self, instant: datetime) -> datetime | None:
-        """The earliest of the members' next ticks."""
         return self.next_within(instant, Steps())
 
     def next_within(self, instant: datetime, steps: Steps) -> datetime | None:
-        """The same, with a budget that the members share."""
         return _earliest(member.next_within(instant, steps) for member in self.members)
 
     @property
     def parts(self) -> int:
-        """Those of its members; to judge a tick each of them has to name it again."""
+        # Twice, since `excludes` asks each member again whether it names the tick.
         return 2 * sum(member.parts for member in self.members)
 
     def named_after(self, instant: datetime) -> datetime | None:
-        """The earliest of the members' next ticks, excluded or not."""
         return _earliest(member.named_after(instant) for member in self.members)
 
     def excludes(self, tick: datetime) -> bool:
-        """Whether every member that names the tick excludes it."""
         just_before = tick - SMALLEST_STEP
         naming = [member for member in self.members if member.named_after(just_before) == tick]
         return bool(naming) and all(member.excludes(tick) for member in naming)
 
     def describe(self) -> str:
-        """The members' phrases, joined by "or"."""
         first, *others = (member.describe() for member in self.members)
         return "; or ".join([first, *map(uncapitalised, others)])
 
     def to_json(self) -> dict[str, object]:
-        """JSON-safe values with a `type`."""
         return {"type": self.kind, "triggers": [member.to_json() for member in self.members]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Trigger:
-        """The trigger that `to_json` wrote."""
         fields = JsonObject(cls.kind, data, "type triggers")
         members = fields.items("triggers")
         if not 1 <= len(members) <= MOST_MEMBERS:
@@ -76,19 +69,16 @@ class AnyOf(Trigger):
         return any_of(*(trigger_from_json(fields.entry("triggers", item)) for item in members))
 
     def bound(self, name: str) -> Trigger:
-        """All members bound. Those that are alike still draw alike."""
+        """Bind all members. Equal members keep equal random draws."""
         return self._each(lambda member: member.bound(name))
 
     def anchored(self, at: datetime) -> Trigger:
-        """All members anchored."""
         return self._each(lambda member: member.anchored(at))
 
     def without_anchor(self) -> Trigger:
-        """The bare rules of all members."""
         return self._each(lambda member: member.without_anchor())
 
     def with_anchor_of(self, other: Trigger) -> Trigger:
-        """The members with the starts of a stored trigger's members, one by one."""
         if not isinstance(other, AnyOf) or not self.same_rule(other):
             return self
         pairs = zip(self.members, other.members, strict=True)
@@ -97,7 +87,6 @@ class AnyOf(Trigger):
     def with_dst(
         self, gap: DstGap | str | None = None, repeat: DstRepeat | str | None = None
     ) -> Trigger:
-        """All members with these policies."""
         return self._each(lambda member: member.with_dst(gap, repeat))
 
     def _each(self, change: Callable[[Trigger], Trigger]) -> Trigger:

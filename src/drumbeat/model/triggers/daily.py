@@ -1,4 +1,4 @@
-"""`daily("02:30")`: the same times every day, or every so many days."""
+"""`daily("02:30")`: times of day, every day or every few days."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from typing import ClassVar
 
-from drumbeat.model.json_object import JsonObject
-from drumbeat.model.time_of_day import read_times
-from drumbeat.model.trigger import Trigger
+from drumbeat.model.encoding.json_object import JsonObject
+from drumbeat.model.text import each
+from drumbeat.model.time.time_of_day import read_times
+from drumbeat.model.time.zones import zone_name
 from drumbeat.model.triggers.days import SteadyDays, day_number
 from drumbeat.model.triggers.recurring import FIELDS, Recurring, Times, read_recurring
+from drumbeat.model.triggers.trigger import Trigger
 from drumbeat.model.triggers.wall_clock import Days
-from drumbeat.model.wording import each
-from drumbeat.model.zones import zone_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,16 +24,13 @@ class Daily(Recurring):
     kind: ClassVar[str] = "daily"
 
     def days_from(self, origin: date) -> Days:
-        """Every `interval` days from the origin."""
         return SteadyDays(self.interval, day_number(origin) % self.interval)
 
     def describe(self) -> str:
-        """`At 02:30 every day (Europe/Paris)`."""
         return f"{self.described_times()} {each(self.interval, 'day')} ({self.tz})"
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Trigger:
-        """The trigger that `to_json` wrote."""
         fields = JsonObject(cls.kind, data, FIELDS)
         return read_recurring(
             fields,
@@ -55,7 +52,7 @@ def daily(
 ) -> Trigger:
     """Times of day on the wall clock: `daily("02:30", tz="Europe/Paris")`.
 
-    With an `interval` only every so many days, counted from the date of `start`, by default that
-    on which the schedule is first stored.
+    With an `interval` only every `interval` days, from the date of `start`, by default the date on
+    which the schedule is first stored.
     """
     return Daily(times=read_times(times), interval=interval, tz=zone_name(tz), start=start)

@@ -1,4 +1,4 @@
-"""Rules that match days: every so many days, chosen weekdays, chosen days of the month.
+"""Rules that match days: every few days, days of the week, days of the month.
 
 Days are numbered from 1970-01-01, a Thursday; months from January of the year 0. Weeks begin on
 Monday.
@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from datetime import date
 
+from drumbeat.model.time.weekday import Weekday
+from drumbeat.model.time.zones import HORIZON_YEARS
 from drumbeat.model.triggers.wall_clock import FIRST_DAY, LAST_DAY
-from drumbeat.model.weekday import Weekday
-from drumbeat.model.zones import HORIZON_YEARS
 
 EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 EPOCH_MONTH = 1970 * 12
@@ -31,19 +31,18 @@ def month_number(day: date) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SteadyDays:
-    """Every day, or every so many days, counted from one of them."""
+    """Every `interval` days from the origin."""
 
     interval: int = 1
     origin: int = 0
 
     def next_day(self, day: int) -> int | None:
-        """The first matching day at or after `day`."""
         return day + (self.origin - day) % self.interval
 
 
 @dataclass(frozen=True, slots=True)
 class WeekDays:
-    """The same days of each week, or of every so many weeks, counted from the week of `origin`."""
+    """Days of the week, every `interval` weeks from the week of the origin."""
 
     weekdays: frozenset[Weekday]
     interval: int = 1
@@ -52,7 +51,7 @@ class WeekDays:
     _ahead: tuple[int, ...] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Lay out one whole cycle: for each of its days, how far ahead the next match is."""
+        """Compute one whole cycle: for each day, the distance to the next match."""
         length = 7 * self.interval
         matching = sorted((weekday - 1) % 7 for weekday in self.weekdays)
         ahead = tuple(
@@ -62,13 +61,12 @@ class WeekDays:
         object.__setattr__(self, "_ahead", ahead)
 
     def next_day(self, day: int) -> int | None:
-        """The first matching day at or after `day`."""
         ahead = self._ahead
         return day + ahead[(day - self._monday) % len(ahead)]
 
 
 class MonthDays(ABC):
-    """Days chosen month by month. A month's matches depend only on its length and first weekday."""
+    """Days of months. The matches of a month depend only on its length and first weekday."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""`every(minutes=5)`: steady intervals in lived time, whatever the wall clock does."""
+"""`every(minutes=5)`: fixed intervals of elapsed time, independent of the wall clock."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import ClassVar
 
-from drumbeat.model.duration import describe_duration, parse_duration
+from drumbeat.model.encoding.json_object import JsonObject, known, whole
 from drumbeat.model.errors import InvalidInput, InvalidTrigger
-from drumbeat.model.instant import EPOCH, aware
-from drumbeat.model.json_object import JsonObject, known, whole
-from drumbeat.model.trigger import Trigger
+from drumbeat.model.time.duration import describe_duration, parse_duration
+from drumbeat.model.time.instant import EPOCH, aware
 from drumbeat.model.triggers.anchor import Anchored
+from drumbeat.model.triggers.trigger import Trigger
 
 RESOLUTION = timedelta(milliseconds=1)  # every store keeps at least milliseconds
 LONGEST = timedelta(days=36_500)
@@ -38,7 +38,6 @@ class Every(Anchored):
             object.__setattr__(self, "start", aware("start", self.start))
 
     def next_after(self, instant: datetime) -> datetime | None:
-        """The first tick strictly later than the instant."""
         start = self.start or EPOCH
         elapsed = aware("instant", instant) - start
         if elapsed < timedelta(0):
@@ -49,17 +48,14 @@ class Every(Anchored):
             return None
 
     def starting(self, start: datetime | None) -> Trigger:
-        """The same interval, counted from there."""
         return replace(self, start=start)
 
     def describe(self) -> str:
-        """`Every 5 minutes`."""
         if self.from_completion:
             return f"{describe_duration(self.interval)} after the last run ended".capitalize()
         return f"Every {describe_interval(self.interval)}"
 
     def to_json(self) -> dict[str, object]:
-        """JSON-safe values with a `type`."""
         return {
             "type": self.kind,
             "interval": whole(self.interval),
@@ -71,7 +67,6 @@ class Every(Anchored):
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Trigger:
-        """The trigger that `to_json` wrote."""
         fields = JsonObject(cls.kind, data, "type interval start from_completion")
         return cls(
             interval=fields.duration("interval"),
@@ -93,9 +88,8 @@ def every(
 ) -> Trigger:
     """A tick at each whole interval after the start: `every(minutes=5)`, `every("1h30m")`.
 
-    The interval is lived time: `every(days=1)` is 24 hours, also where the clock jumps, while
-    `daily` keeps the time of day. Without a `start` it is counted from when the schedule is first
-    stored.
+    The interval is elapsed time: `every(days=1)` is 24 hours, also when the clock changes, while
+    `daily` keeps the time of day. Without a `start` it starts when the schedule is first stored.
     """
     given = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
     if interval is not None:
@@ -106,7 +100,7 @@ def every(
 
 
 def read_interval(field: str, value: timedelta | str | float) -> timedelta:
-    """A length of time from any form of it, else `InvalidTrigger`."""
+    """A duration in any accepted form; raises `InvalidTrigger`."""
     try:
         return parse_duration(value)
     except InvalidInput as error:
@@ -114,7 +108,7 @@ def read_interval(field: str, value: timedelta | str | float) -> timedelta:
 
 
 def check_interval(field: str, interval: timedelta) -> None:
-    """Refuse intervals that stores or calendars cannot hold."""
+    """Reject intervals that are too short or too long for stores and calendars."""
     if not RESOLUTION <= interval <= LONGEST:
         raise InvalidTrigger(
             f"{field}: {interval} is out of range; allowed: from 1 millisecond to 100 years"
@@ -124,7 +118,7 @@ def check_interval(field: str, interval: timedelta) -> None:
 
 
 def describe_interval(interval: timedelta) -> str:
-    """`5 minutes`, but `minute` where it is one: to follow after "every"."""
+    """`5 minutes`, or `minute` for one, to follow "every"."""
     words = describe_duration(interval)
     count, _, unit = words.partition(" ")
     return unit if count == "1" and " " not in unit else words

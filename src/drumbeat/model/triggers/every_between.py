@@ -1,8 +1,8 @@
 """`every_between(a, b)`: random intervals that all nodes agree on.
 
-Time is cut into slots of (a+b)/2 from the start. Slot k fires at its beginning plus an offset in
-[0, (b-a)/2] that is drawn by a stable hash of the schedule's name and k. Two neighbours are then at
-least a and at most b apart, and any tick is found at once, from wherever one asks.
+Time is divided into slots of (a+b)/2 from the start. Slot k fires at its beginning plus an offset
+in [0, (b-a)/2], drawn by a stable hash of the schedule's name and k. Neighbouring ticks are then at
+least a and at most b apart, and any tick can be computed directly.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import ClassVar
 
+from drumbeat.model.encoding.json_object import JsonObject, known, whole
 from drumbeat.model.errors import InvalidTrigger
-from drumbeat.model.instant import EPOCH, aware
-from drumbeat.model.json_object import JsonObject, known, whole
-from drumbeat.model.trigger import Trigger
+from drumbeat.model.time.instant import EPOCH, aware
 from drumbeat.model.triggers.anchor import Anchored
 from drumbeat.model.triggers.every import (
     RESOLUTION,
@@ -24,11 +23,12 @@ from drumbeat.model.triggers.every import (
     read_interval,
 )
 from drumbeat.model.triggers.spread import drawn
+from drumbeat.model.triggers.trigger import Trigger
 
 
 @dataclass(frozen=True, slots=True)
 class EveryBetween(Anchored):
-    """Ticks whose distances, also that of the first to the start, lie between two lengths."""
+    """Ticks whose distances, also from the start to the first, are between two durations."""
 
     kind: ClassVar[str] = "every_between"
 
@@ -46,7 +46,6 @@ class EveryBetween(Anchored):
             object.__setattr__(self, "start", aware("start", self.start))
 
     def next_after(self, instant: datetime) -> datetime | None:
-        """The first tick strictly later than the instant."""
         start = self.start or EPOCH
         elapsed = (aware("instant", instant) - start) // RESOLUTION
         slot = max(1, 2 * elapsed // ((self.shortest + self.longest) // RESOLUTION))
@@ -60,16 +59,13 @@ class EveryBetween(Anchored):
             return None
 
     def starting(self, start: datetime | None) -> Trigger:
-        """The same draws, counted from there."""
         return replace(self, start=start)
 
     def describe(self) -> str:
-        """`At random, every 5 minutes to 10 minutes`."""
         shortest, longest = describe_interval(self.shortest), describe_interval(self.longest)
         return f"At random, every {shortest} to {longest}"
 
     def to_json(self) -> dict[str, object]:
-        """JSON-safe values with a `type`."""
         return {
             "type": self.kind,
             "a": whole(self.shortest),
@@ -79,7 +75,6 @@ class EveryBetween(Anchored):
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Trigger:
-        """The trigger that `to_json` wrote."""
         fields = JsonObject(cls.kind, data, "type a b start name")
         return cls(
             shortest=fields.duration("a"),
@@ -89,7 +84,6 @@ class EveryBetween(Anchored):
         )
 
     def bound(self, name: str) -> Trigger:
-        """The trigger whose draws depend on the name."""
         return replace(self, name=name)
 
     def _tick(self, slot: int) -> int:
@@ -104,6 +98,6 @@ def every_between(
 ) -> Trigger:
     """Ticks at random distances of at least `a` and at most `b`: `every_between("5m", "10m")`.
 
-    Drawn from the schedule's name, so that every node names the same ticks.
+    They are drawn by the schedule's name, so that all nodes have the same ticks.
     """
     return EveryBetween(read_interval("a", a), read_interval("b", b), start)

@@ -1,4 +1,4 @@
-"""`monthly(1, "09:00")`: the same days every month, or every so many months."""
+"""`monthly(1, "09:00")`: days of the month, every month or every few months."""
 
 from __future__ import annotations
 
@@ -7,33 +7,31 @@ from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from typing import ClassVar
 
+from drumbeat.model.encoding.json_object import JsonObject
 from drumbeat.model.errors import InvalidTrigger
-from drumbeat.model.json_object import JsonObject
-from drumbeat.model.time_of_day import read_times
-from drumbeat.model.trigger import SMALLEST_STEP, Trigger
+from drumbeat.model.text import listed, ordinal
+from drumbeat.model.time.time_of_day import read_times
+from drumbeat.model.time.zones import zone_name
 from drumbeat.model.triggers.days import MonthDays, month_number
 from drumbeat.model.triggers.recurring import FIELDS, Recurring, Times, read_recurring
+from drumbeat.model.triggers.trigger import SMALLEST_STEP, Trigger
 from drumbeat.model.triggers.wall_clock import Days
-from drumbeat.model.wording import listed, ordinal
-from drumbeat.model.zones import zone_name
 
 LONGEST_MONTH = 31
 
 
 @dataclass(frozen=True, slots=True)
 class ChosenMonthDays(MonthDays):
-    """Days of the month, also counted from its end, every so many months."""
+    """Days of the month, also counted from its end, every `interval` months."""
 
     days: tuple[int, ...]
     interval: int
     origin: int
 
     def has_month(self, month: int) -> bool:
-        """Whether the month is one of those counted."""
         return (month - self.origin) % self.interval == 0
 
     def mask(self, length: int, first: int) -> int:
-        """The chosen days that a month of that length has."""
         del first
         numbers = {day if day > 0 else length + 1 + day for day in self.days}
         return sum(1 << number for number in numbers if 1 <= number <= length)
@@ -48,11 +46,9 @@ class Monthly(Recurring):
     days: tuple[int, ...]
 
     def days_from(self, origin: date) -> Days:
-        """The days of every `interval` months from that of the origin."""
         return ChosenMonthDays(self.days, self.interval, month_number(origin) % self.interval)
 
     def describe(self) -> str:
-        """`At 09:00 on day 1 and the last day of every month (UTC)`."""
         forward = [day for day in self.days if day > 0]
         words = [f"the {_from_end(day)}" for day in self.days if day < 0]
         if forward:
@@ -62,12 +58,10 @@ class Monthly(Recurring):
         return f"{self.described_times()} on {listed(words)} of every {nth}month ({self.tz})"
 
     def to_json(self) -> dict[str, object]:
-        """JSON-safe values with a `type`."""
         return {**Recurring.to_json(self), "days": list(self.days)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Trigger:
-        """The trigger that `to_json` wrote."""
         fields = JsonObject(cls.kind, data, f"{FIELDS} days")
         return read_recurring(
             fields,
@@ -91,8 +85,8 @@ def monthly(
 ) -> Trigger:
     """Times of day on days of the month: `monthly([1, -1], "09:00")` is the first and the last.
 
-    Days are 1 to 31, or -1 to -31 from the end; a month that lacks a day is skipped. With an
-    `interval` only every so many months, counted from the month of `start`, by default that in
+    Days are 1 to 31, or -1 to -31 from the end; a month without the day is skipped. With an
+    `interval` only every `interval` months, from the month of `start`, by default the month in
     which the schedule is first stored.
     """
     trigger = Monthly(

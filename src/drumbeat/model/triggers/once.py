@@ -1,4 +1,4 @@
-"""`once()`: at one instant, or at several listed ones, and never again."""
+"""`once()`: one tick, or one at each of several instants."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import ClassVar
 
+from drumbeat.model.encoding.json_object import JsonObject, known
 from drumbeat.model.errors import InvalidTrigger
-from drumbeat.model.instant import EPOCH, aware
-from drumbeat.model.json_object import JsonObject, known
-from drumbeat.model.trigger import Trigger
+from drumbeat.model.text import listed
+from drumbeat.model.time.instant import EPOCH, aware
+from drumbeat.model.time.zones import DstGap, DstRepeat, whole_seconds, zone, zone_name
 from drumbeat.model.triggers.anchor import Anchored
-from drumbeat.model.wording import listed
-from drumbeat.model.zones import DstGap, DstRepeat, whole_seconds, zone, zone_name
+from drumbeat.model.triggers.trigger import Trigger
 
 DESCRIBED = 5
 MOST = 10_000
@@ -22,7 +22,7 @@ MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Once(Anchored):
-    """Ticks at the listed instants; with none listed, at the start, which is when it is stored."""
+    """Ticks at the listed instants; without any, at the start, when it is first stored."""
 
     kind: ClassVar[str] = "once"
 
@@ -38,28 +38,24 @@ class Once(Anchored):
 
     @property
     def counts(self) -> bool:
-        """Whether it waits for a start."""
         return not self.at
 
     def next_after(self, instant: datetime) -> datetime | None:
-        """The first listed instant that is strictly later, else None."""
         position = aware("instant", instant)
         ticks = self.at or (() if self.start is None else (self.start,))
         index = bisect_right(ticks, position)
         return ticks[index] if index < len(ticks) else None
 
     def anchored(self, at: datetime) -> Trigger:
-        """With no instants listed, the one tick is `at` itself, to the microsecond."""
+        """Without listed instants, `at` itself is the one tick, to the microsecond."""
         if not self.counts or self.start is not None:
             return self
         return self.starting(aware("at", at))
 
     def starting(self, start: datetime | None) -> Trigger:
-        """The same instants; with none, the start itself."""
         return replace(self, start=start)
 
     def describe(self) -> str:
-        """`Once, at 2026-01-01 10:00:00 UTC`."""
         ticks = self.at or (() if self.start is None else (self.start,))
         if not ticks:
             return "Once, as soon as it is stored"
@@ -69,7 +65,6 @@ class Once(Anchored):
         return f"{'Once, at' if len(ticks) == 1 else 'At'} {listed(words)} (UTC)"
 
     def to_json(self) -> dict[str, object]:
-        """JSON-safe values with a `type`."""
         return {
             "type": self.kind,
             **known(
@@ -80,7 +75,6 @@ class Once(Anchored):
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Trigger:
-        """The trigger that `to_json` wrote."""
         fields = JsonObject(cls.kind, data, "type at start")
         return cls(tuple(fields.instants("at")), fields.instant("start"))
 
@@ -90,8 +84,8 @@ def once(
 ) -> Trigger:
     """One tick at `at`, or one at each of several; with none, when the schedule is first stored.
 
-    Datetimes must be aware, else `NaiveDatetime`; with a `tz`, those without a zone are read as
-    times on its wall clock (in a gap: the first instant after it; in a repeat: the first pass).
+    Datetimes must be aware, else `NaiveDatetime`. With a `tz`, those without a zone are local times
+    of that zone (in a gap: the first instant after it; in a repeat: the first of the two).
     """
     if at is None:
         return Once()
@@ -103,10 +97,10 @@ def once(
 
 
 def _refuse_texts(several: Sequence[object]) -> None:
-    """Whoever checks no types may give anything."""
+    """Guards callers that do not use a type checker."""
     for each in several:
         if not isinstance(each, datetime):
-            raise InvalidTrigger(f"at: {each!r} is no instant; give an aware datetime")
+            raise InvalidTrigger(f"at: {each!r} is not an instant; give an aware datetime")
 
 
 def _located(moment: datetime, tz: str | tzinfo) -> datetime:

@@ -1,4 +1,4 @@
-"""What `daily`, `weekly` and `monthly` have in common: times of day on the days of some rule."""
+"""What `daily`, `weekly` and `monthly` have in common: times of day on certain days."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
 
+from drumbeat.model.encoding.json_object import JsonObject, known
 from drumbeat.model.errors import InvalidTrigger
-from drumbeat.model.instant import EPOCH, aware
-from drumbeat.model.json_object import JsonObject, known
-from drumbeat.model.time_of_day import describe_time, second_of_day
-from drumbeat.model.trigger import SMALLEST_STEP, Trigger
+from drumbeat.model.text import listed
+from drumbeat.model.time.instant import EPOCH, aware
+from drumbeat.model.time.time_of_day import describe_time, second_of_day
+from drumbeat.model.time.zones import DstGap, DstRepeat, zone
 from drumbeat.model.triggers.anchor import Anchored
 from drumbeat.model.triggers.times_of_day import ListedTimes
+from drumbeat.model.triggers.trigger import SMALLEST_STEP, Trigger
 from drumbeat.model.triggers.wall_clock import Days, WallClock, WallRule, wall_clock
-from drumbeat.model.wording import listed
-from drumbeat.model.zones import DstGap, DstRepeat, zone
 
 LONGEST_INTERVAL = 1_000
 
@@ -27,8 +27,7 @@ Times = str | time | Iterable[str | time]
 class Recurring(Anchored):
     """Fixed times of day on the wall clock of a zone.
 
-    With an interval above one, days (weeks, months) are counted from that of the start on the wall
-    clock, which itself counts.
+    An interval above one counts days (weeks, months) from the local date of the start.
     """
 
     times: tuple[time, ...]
@@ -54,27 +53,23 @@ class Recurring(Anchored):
 
     @abstractmethod
     def days_from(self, origin: date) -> Days:
-        """The rule for its days, counted from that of the origin."""
+        """The days that match, counted from the origin."""
 
     @property
     def counts(self) -> bool:
-        """Whether it counts days at all."""
         return self.interval > 1
 
     def next_after(self, instant: datetime) -> datetime | None:
-        """The first tick strictly later than the instant."""
         if self.start is not None:
             instant = max(aware("instant", instant), self.start - SMALLEST_STEP)
         return self._clock.next_after(instant)
 
     def starting(self, start: datetime | None) -> Trigger:
-        """The same days, counted from there."""
         return replace(self, start=start)
 
     def with_dst(
         self, gap: DstGap | str | None = None, repeat: DstRepeat | str | None = None
     ) -> Trigger:
-        """The rule with these policies."""
         return replace(
             self,
             dst_gap=self.dst_gap if gap is None else DstGap.read(gap),
@@ -82,7 +77,6 @@ class Recurring(Anchored):
         )
 
     def to_json(self) -> dict[str, object]:
-        """JSON-safe values with a `type`."""
         return {
             "type": self.kind,
             "times": [moment.isoformat() for moment in self.times],
@@ -102,6 +96,6 @@ FIELDS = "type times interval tz start dst_gap dst_repeat"
 
 
 def read_recurring(fields: JsonObject, build: Callable[[], Trigger]) -> Trigger:
-    """The trigger that `build` makes of the fields, with the policies that they say."""
+    """The trigger that `build` makes, with the clock change policies of the fields."""
     gap, repeat = fields.gap(), fields.repeat()
     return fields.read("tz", lambda: build().with_dst(gap, repeat))

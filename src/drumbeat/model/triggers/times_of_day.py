@@ -1,4 +1,4 @@
-"""The times of a day at which something happens, as lengths of time since midnight."""
+"""Sets of times of day, as durations since midnight."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import timedelta
 from functools import lru_cache
 from typing import Protocol
 
-# Shared values: a list of times then costs a pointer or two per time, not objects of its own.
+# Shared values, so that a list of times takes a pointer or two per time.
 _MINUTES = tuple(range(1_440))
 _MINUTE_SECONDS = tuple(minute * 60 for minute in _MINUTES)
 _MINUTE_LENGTHS = tuple(timedelta(minutes=minute) for minute in _MINUTES)
@@ -16,12 +16,10 @@ _SECOND_LENGTHS = tuple(timedelta(seconds=second) for second in range(60))
 
 
 class TimesOfDay(Protocol):
-    """A non-empty set of times of day. Hashable; equal ones mean the same."""
+    """A non-empty set of times of day, hashable and comparable."""
 
     @property
-    def first(self) -> timedelta:
-        """The earliest, since midnight."""
-        ...
+    def first(self) -> timedelta: ...
 
     def after(self, second: int) -> timedelta | None:
         """The first one later than `second`, since midnight; None if this day has no more."""
@@ -29,7 +27,7 @@ class TimesOfDay(Protocol):
 
 
 class ListedTimes:
-    """Times that are few enough to be listed one by one."""
+    """A list of single times."""
 
     __slots__ = ("_hash", "_lengths", "_seconds", "first")
 
@@ -41,7 +39,6 @@ class ListedTimes:
         self._hash = hash(self._seconds)
 
     def after(self, second: int) -> timedelta | None:
-        """The first one later than `second`; None if this day has no more."""
         index = bisect_right(self._seconds, second)
         return self._lengths[index] if index < len(self._lengths) else None
 
@@ -53,7 +50,7 @@ class ListedTimes:
 
 
 class GridTimes:
-    """Times at the same seconds of each listed minute: up to every second of the day."""
+    """The same seconds of each listed minute: up to every second of the day."""
 
     __slots__ = ("_hash", "_minutes", "_seconds", "first")
 
@@ -64,7 +61,6 @@ class GridTimes:
         self._hash = hash((self._minutes, self._seconds))
 
     def after(self, second: int) -> timedelta | None:
-        """The first one later than `second`; None if this day has no more."""
         minute, within = divmod(second, 60)
         minutes, seconds = self._minutes, self._seconds
         index = bisect_left(minutes, minute)

@@ -1,10 +1,9 @@
-"""The engine of every trigger that names times of day in a time zone.
+"""Finds the ticks of triggers that use times of day in a time zone.
 
-A wall clock joins a rule for days, the times of day and a zone, and answers one question: which
-tick comes first after an instant? The set of its ticks is fixed, and the answer is the least of
-them: it never depends on where a walk began, also inside a gap or a repeat.
+A wall clock combines a rule for days, times of day and a zone, and finds the first tick after an
+instant. The result never depends on earlier searches, also inside a gap or a repeat.
 
-Two kinds differ where the clock jumps (see `drumbeat.model.zones`):
+Two kinds differ when the clock changes (see `drumbeat.model.time.zones`):
 
 - *fixed times* (`lived=False`) mean one run per wall time, so the policies decide: by default once
   at the first instant after a gap, and once on the first pass of a repeat. Times that fall on one
@@ -26,9 +25,8 @@ from typing import NamedTuple, Protocol
 from weakref import WeakValueDictionary
 
 from drumbeat.model.errors import NaiveDatetime
-from drumbeat.model.instant import EPOCH
-from drumbeat.model.triggers.times_of_day import TimesOfDay
-from drumbeat.model.zones import (
+from drumbeat.model.time.instant import EPOCH
+from drumbeat.model.time.zones import (
     DAY,
     FIRST_INSTANT,
     HORIZON_DAYS,
@@ -39,6 +37,7 @@ from drumbeat.model.zones import (
     Window,
     Zone,
 )
+from drumbeat.model.triggers.times_of_day import TimesOfDay
 
 FIRST_DAY = FIRST_INSTANT // DAY - 2  # a zone's wall clock may be behind UTC
 LAST_DAY = LAST_INSTANT // DAY + 2
@@ -46,7 +45,7 @@ NEVER = LAST_DAY * 2
 
 
 class Days(Protocol):
-    """A rule that matches days, numbered from 1970-01-01. Hashable; equal ones mean the same."""
+    """A rule that matches days, numbered from 1970-01-01; hashable and comparable."""
 
     def next_day(self, day: int) -> int | None:
         """The first matching day at or after `day`; None if there is none within the horizon."""
@@ -54,7 +53,7 @@ class Days(Protocol):
 
 
 class WallRule(NamedTuple):
-    """What a wall clock follows."""
+    """The days, times, zone and policies of a wall clock."""
 
     days: Days
     times: TimesOfDay
@@ -65,7 +64,7 @@ class WallRule(NamedTuple):
 
 
 class WallClock:
-    """Finds the ticks of one rule. Changes only in what it remembers, never in what it answers."""
+    """Finds the ticks of one rule. Its caches never change its results."""
 
     __slots__ = (
         "__weakref__",
@@ -85,9 +84,9 @@ class WallClock:
         self._times = rule.times
         self._first = rule.times.first
         self._zone = rule.zone
-        # Memories, each replaced by one assignment of an immutable value: safe between threads.
+        # Caches, each replaced by one assignment of an immutable value: safe between threads.
         self._offset = 0
-        self._ahead = (0, -1)  # from which day on the next matching day is which
+        self._ahead = (0, -1)  # (a day, the first matching day from it on)
         self._disturbance: tuple[Window | None, tuple[int, ...]] = (None, ())
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -113,7 +112,7 @@ class WallClock:
         if today is None:
             return self._exactly(since)
         if today[0] != offset:
-            self._offset = today[0]  # neighbouring quiet days share theirs: now it is right
+            self._offset = today[0]  # neighbouring quiet days have the same offset
             return self.next_after(instant)
         low, matching = self._ahead
         if not low <= day <= matching:
@@ -126,11 +125,11 @@ class WallClock:
         then = quiet_days.get(matching)
         if then is None:
             return self._exactly(since)
-        # What lies between two quiet days may be disturbed, but none of it matches.
+        # Days between the two may be disturbed, but none of them matches.
         return then[1] + self._first
 
     def _look_ahead(self, day: int) -> int:
-        """The first matching day at or after `day`, which is then remembered."""
+        """The first matching day at or after `day`, which is then cached."""
         matching = self._days.next_day(day)
         if matching is None:
             return NEVER
@@ -138,7 +137,7 @@ class WallClock:
         return matching
 
     def _exactly(self, since: timedelta) -> datetime | None:
-        """The long way; what it learns lets the next who asks take the short one."""
+        """The slow search; it fills the caches for the fast one."""
         instant = since.days * DAY + since.seconds
         tick = self._search(instant)
         if tick is None:
@@ -148,7 +147,7 @@ class WallClock:
         return datetime.fromtimestamp(tick, UTC)
 
     def _search(self, instant: int) -> int | None:
-        """The exact way: from window to window, jumping over those that can hold no tick."""
+        """Search window by window, skipping those that can contain no tick."""
         position = max(instant, FIRST_INSTANT)
         limit = min(position + HORIZON_DAYS * DAY, LAST_INSTANT)
         while position < limit:
@@ -161,7 +160,7 @@ class WallClock:
                 if wall is None:
                     return None
                 tick = wall - window.offset
-                # Every later tick means this wall time or a later one, at some offset of the zone.
+                # Every later tick has this wall time or a later one, at some offset of the zone.
                 position = max(window.end - 1, tick - OFFSET_CHANGE_LIMIT)
                 if tick >= window.end:
                     tick = None

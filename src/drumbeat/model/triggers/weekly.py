@@ -1,4 +1,4 @@
-"""`weekly("mon", "09:00")`: the same days every week, or every so many weeks."""
+"""`weekly("mon", "09:00")`: days of the week, every week or every few weeks."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from typing import ClassVar
 
+from drumbeat.model.encoding.json_object import JsonObject
 from drumbeat.model.errors import InvalidTrigger
-from drumbeat.model.json_object import JsonObject
-from drumbeat.model.time_of_day import read_times
-from drumbeat.model.trigger import Trigger
+from drumbeat.model.text import listed
+from drumbeat.model.time.time_of_day import read_times
+from drumbeat.model.time.weekday import Weekday
+from drumbeat.model.time.zones import zone_name
 from drumbeat.model.triggers.days import WeekDays, day_number
 from drumbeat.model.triggers.recurring import FIELDS, Recurring, Times, read_recurring
+from drumbeat.model.triggers.trigger import Trigger
 from drumbeat.model.triggers.wall_clock import Days
-from drumbeat.model.weekday import Weekday
-from drumbeat.model.wording import listed
-from drumbeat.model.zones import zone_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,23 +28,19 @@ class Weekly(Recurring):
     days: tuple[Weekday, ...]
 
     def days_from(self, origin: date) -> Days:
-        """The weekdays of every `interval` weeks from that of the origin."""
         return WeekDays(frozenset(self.days), self.interval, day_number(origin))
 
     def describe(self) -> str:
-        """`At 09:00 every Monday and Friday (UTC)`."""
         days = listed([day.label for day in self.days])
         if self.interval == 1:
             return f"{self.described_times()} every {days} ({self.tz})"
         return f"{self.described_times()} on {days} every {self.interval} weeks ({self.tz})"
 
     def to_json(self) -> dict[str, object]:
-        """JSON-safe values with a `type`."""
         return {**Recurring.to_json(self), "days": [day.short for day in self.days]}
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Trigger:
-        """The trigger that `to_json` wrote."""
         fields = JsonObject(cls.kind, data, f"{FIELDS} days")
         return read_recurring(
             fields,
@@ -68,8 +64,8 @@ def weekly(
 ) -> Trigger:
     """Times of day on days of the week: `weekly(["mon", "thu"], "09:00")`.
 
-    Days are names, or numbers as in cron (0 and 7 are Sunday). With an `interval` only every so
-    many weeks, counted from the week of `start`, by default that in which the schedule is first
+    Days are names, or numbers as in cron (0 and 7 are Sunday). With an `interval` only every
+    `interval` weeks, from the week of `start`, by default the week in which the schedule is first
     stored.
     """
     several = [days] if isinstance(days, str | int) else list(days)

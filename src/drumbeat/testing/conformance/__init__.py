@@ -21,9 +21,9 @@ coroutines of their fixtures, so they can also be called directly: that is how d
 backends are shown to fail the very cases that are meant to catch them.
 """
 
-from drumbeat.testing.conformance.coordinator import CoordinatorConformance
+from drumbeat.testing.conformance.coordinator.suite import CoordinatorConformance
 from drumbeat.testing.conformance.queue import QueueConformance, TicketQueueConformance
-from drumbeat.testing.conformance.store import StoreConformance
+from drumbeat.testing.conformance.store.suite import StoreConformance
 from drumbeat.testing.conformance.traits import CoordinatorTraits, QueueTraits, StoreTraits
 
 __all__ = [

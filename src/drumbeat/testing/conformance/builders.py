@@ -1,15 +1,17 @@
-"""Builders: values for the cases, with defaults that read well."""
+"""Builders: values for the cases, with readable defaults."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
+from drumbeat.model.fleet.lease import SCHEDULER, Epoch, Lease
+from drumbeat.model.fleet.node import Beat, Node, Role
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.job import (
+from drumbeat.model.jobs.job import (
     DEFAULT_QUEUE,
     Attempt,
     Change,
@@ -18,16 +20,18 @@ from drumbeat.model.job import (
     Job,
     JobFilter,
     JobSpec,
+    Limit,
+    OnConflict,
+    Rate,
     Settled,
     Settlement,
     Superseded,
     Wanted,
 )
-from drumbeat.model.lease import SCHEDULER, Epoch, Lease
-from drumbeat.model.node import Beat, Node, Role
+from drumbeat.model.jobs.retry import Retry
 from drumbeat.model.page import PageRequest
-from drumbeat.model.plan import Committed, Edit, Fire, Plan, Raced, TickRecord, Written
-from drumbeat.model.schedule import Schedule, StoredSchedule
+from drumbeat.model.schedules.plan import Committed, Edit, Fire, Plan, Raced, TickRecord, Written
+from drumbeat.model.schedules.schedule import Schedule, StoredSchedule
 from drumbeat.model.triggers.every import every
 from drumbeat.ports.store import Store
 
@@ -40,9 +44,39 @@ RACERS = 8
 ANNE = NodeId("anne:0000000000000001")
 BERT = NodeId("bert:0000000000000002")
 
+FULL_SPEC = JobSpec(
+    "send",
+    '{"to":"Zoë \N{SNOWMAN} \\u0000 \N{PILE OF POO}"}'.encode(),
+    queue="mäil",
+    priority=100,
+    run_at=NOON + MINUTE,
+    delay=timedelta(seconds=1, microseconds=1),
+    retry=Retry.linear(5, 2.5),
+    timeout=0.25,
+    dedupe_key="schlüssel",
+    dedupe_for=timedelta(minutes=3, microseconds=3),
+    dedupe_scope="bestellungen",
+    schedule="nightly",
+    tick_at=NOON + timedelta(microseconds=123_456),
+    limits=(Limit("door", 2), Limit("window", 1, OnConflict.CANCEL)),
+    rate=Rate("bell", 5, MINUTE),
+    tags=("one", "zwei \N{SNOWMAN}"),
+    trace="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+)
+"""A job in which every field differs from its default: a copy that drops one is noticed."""
+
+
+def specs_by_field() -> dict[str, JobSpec]:
+    """For each field, a job in which only this field differs from its default."""
+    plain = JobSpec("send")
+    return {
+        each.name: replace(plain, **{each.name: getattr(FULL_SPEC, each.name)})
+        for each in fields(JobSpec)
+    }
+
 
 def after(seconds: float) -> datetime:
-    """So many seconds after noon."""
+    """An instant some seconds after noon."""
     return NOON + timedelta(seconds=seconds)
 
 
@@ -114,7 +148,7 @@ async def add(store: Store, *schedules: StoredSchedule) -> None:
 
 
 async def found(store: Store, name: str = "nightly") -> StoredSchedule:
-    """The schedule as the store has it."""
+    """The schedule in the store."""
     (stored,) = (await store.schedules.get([name])).schedules
     assert stored is not None, f"{name} exists"
     return stored
@@ -147,12 +181,12 @@ async def insert_one(store: Store, wish: JobSpec, at: datetime = NOON) -> Job:
 async def take(
     store: Store, wish: Wanted | None = None, by: NodeId = ANNE, at: datetime = NOON
 ) -> Sequence[Attempt]:
-    """Claim what there is."""
+    """Claim all jobs that are ready."""
     return (await store.jobs.take(wish or wanted(), by, at=at)).attempts
 
 
 async def take_one(store: Store, by: NodeId = ANNE, at: datetime = NOON) -> Attempt:
-    """Claim the one job that there is."""
+    """Claim the only job that is ready."""
     (attempt,) = await take(store, by=by, at=at)
     return attempt
 
@@ -176,7 +210,7 @@ async def finish(store: Store, hold: Hold, at: datetime = NOON) -> None:
 
 
 async def job_of(store: Store, job_id: JobId) -> Job:
-    """The job as the store has it."""
+    """The job in the store."""
     (job,) = await store.jobs.get([job_id])
     assert job is not None, f"job {job_id} exists"
     return job
@@ -188,7 +222,7 @@ async def all_jobs(store: Store) -> int:
 
 
 async def race(call: Callable[[int], Awaitable[T]], racers: int = RACERS) -> list[T]:
-    """Make so many calls at once, each with its number, and give their answers in that order."""
+    """Make several calls at once, each with its number, and return the answers in that order."""
     barrier = asyncio.Barrier(racers)
 
     async def run(number: int) -> T:
@@ -201,14 +235,14 @@ async def race(call: Callable[[int], Awaitable[T]], racers: int = RACERS) -> lis
 
 
 async def let_others_run() -> None:
-    """Return after every task that is ready has had its turn."""
+    """Return after every ready task has run."""
     turn = asyncio.Event()
     asyncio.get_running_loop().call_soon(turn.set)
     await turn.wait()
 
 
 async def repeat_until(done: asyncio.Task[Any], act: Callable[[], Awaitable[object]]) -> None:
-    """Act again and again until a task is done: a hint may be missed before its hearer listens."""
+    """Repeat an action until a task is done: a hint before the subscription is lost."""
     while not done.done():
         await act()
         await let_others_run()

@@ -1,4 +1,4 @@
-"""The queue's suites: one for every queue, and one for those that carry tickets."""
+"""The suites of a queue: one for every queue, and one for those that carry tickets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.job import DEFAULT_QUEUE, Ticket
+from drumbeat.model.jobs.job import DEFAULT_QUEUE, Ticket
 from drumbeat.ports.queue import Queue
 from drumbeat.testing.conformance.builders import ANNE, BERT, let_others_run, race
 from drumbeat.testing.conformance.traits import QueueTraits
@@ -25,7 +25,7 @@ async def receive(
 async def collect(
     queue: Queue, count: int, by: NodeId = ANNE, queues: Sequence[str] = (DEFAULT_QUEUE,)
 ) -> list[Ticket]:
-    """Receive until so many tickets have come: some may come one by one."""
+    """Receive until that many tickets have come: they may come one by one."""
     tickets: list[Ticket] = []
     while len(tickets) < count:
         tickets += await receive(queue, by, count - len(tickets), queues)
@@ -33,7 +33,7 @@ async def collect(
 
 
 class QueueConformance:
-    """Whoever waits is woken, and cancelling a wait loses nothing."""
+    """A waiting receiver is woken, and cancelling it loses no ticket."""
 
     async def test_a_receiver_waits_until_there_is_something_to_look_at(
         self, queue: Queue, traits: QueueTraits
@@ -97,7 +97,7 @@ class QueueConformance:
 
 
 class TicketQueueConformance(QueueConformance):
-    """Each ticket goes to one receiver, and comes again until it is acknowledged."""
+    """Each ticket goes to one receiver, and is delivered again until it is acknowledged."""
 
     async def test_a_ticket_comes_out_as_it_went_in(
         self, queue: Queue, traits: QueueTraits

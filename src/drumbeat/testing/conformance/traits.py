@@ -1,4 +1,4 @@
-"""Traits: how a backend differs from the others, declared by its test module."""
+"""Traits: the declared differences of a backend."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from drumbeat.ports.coordinator import Coordinator
 from drumbeat.ports.store import Store
 
 PassTime: TypeAlias = Callable[[timedelta], Awaitable[None]]
-"""Returns when so much time has passed on the backend's clock."""
+"""Returns when that much time has passed on the backend's clock."""
 
 PATIENCE = 30.0
-"""Seconds, in truth, that a case waits for what must come soon: on a busy machine, too."""
+"""Real seconds that a case waits at most for an expected event, also on a busy machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreTraits:
-    """What a store's cases need to know."""
+    """What the cases of a store need to know."""
 
     another: Callable[[], AbstractAsyncContextManager[Store]]
     """Opens a second, independent handle on the same data."""
@@ -29,25 +29,25 @@ class StoreTraits:
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorTraits:
-    """What a coordinator's cases need to know."""
+    """What the cases of a coordinator need to know."""
 
     another: Callable[[], AbstractAsyncContextManager[Coordinator]]
     """Opens a second, independent handle on the same data."""
     pass_time: PassTime
     ttl: timedelta
-    """A TTL that the backend takes, as short as it can honour."""
+    """The shortest TTL that the backend supports."""
     expires_within: timedelta
-    """How long after the last renewal a term is over; some servers take their time."""
+    """How long after its last renewal a term is over; some servers end it later than its TTL."""
     lasting: timedelta = timedelta(seconds=30)
-    """A TTL that no case outlives that does not wait for its end, however busy the machine is."""
+    """A TTL that is longer than any case that does not wait for its end."""
     overdue: timedelta = timedelta(0)
-    """How much later still a busy server may end a term; none where its end is a comparison."""
+    """How much later a busy server may end a term; zero where the end is only compared."""
     patience: float = PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
 class QueueTraits:
-    """What a queue's cases need to know."""
+    """What the cases of a queue need to know."""
 
     pass_time: PassTime
     hint: Callable[[], Awaitable[None]]

@@ -1,0 +1,35 @@
+"""Beliefs: which processes think that they lead, and until when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from drumbeat.rules.leadership.lease_trust import Leading
+from simulation.history import Believed
+from simulation.loop import Lane
+from simulation.process import Process
+
+
+def new_belief(lane: Lane, processes: Sequence[Process], now: float) -> Believed | None:
+    """The new or longer term that the process of this lane has come to believe in, if any."""
+    process = lane.owner
+    if not isinstance(process, Process) or not process.alive:
+        return None
+    elector = process.elector
+    if elector is None or elector.state is process.seen:
+        return None
+    state = process.seen = elector.state
+    if not isinstance(state, Leading):
+        return None
+    until = process.machine.clock.true(state.deadline)
+    others = tuple(each.name for each in processes if each is not process and _may_act(each))
+    return Believed(now, process.name, state.lease, until, others) if until > now else None
+
+
+def _may_act(process: Process) -> bool:
+    elector = process.elector
+    return (
+        elector is not None
+        and isinstance(elector.state, Leading)
+        and elector.may_act(elector.state.lease)
+    )

@@ -1,0 +1,194 @@
+"""Jobs: S11 to S16, and S20. What became of every job, by the store and by what handlers saw."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import cast
+
+from drumbeat.model.ids import JobId
+from drumbeat.model.jobs.job import (
+    FINAL,
+    Cancelled,
+    Change,
+    Inserted,
+    Job,
+    Settled,
+    Status,
+    Taken,
+)
+from simulation.checkers.reading import settled_by, settlements
+from simulation.checkers.violation import Violation
+from simulation.checkers.watcher import ServerWatcher, Watcher
+from simulation.history import Applied, History, Ran
+
+WAITING = "waiting"
+RUNNING = "running"
+FINISHED = "finished"
+
+
+class OnlyLegalChanges(ServerWatcher):
+    """S11, S12, S14: changes of status are legal, and a hold that is over changes nothing.
+
+    It is a second opinion on every job: where it stands, by the answers that the store gave.
+    """
+
+    calls = frozenset({"take", "settle", "reap", "cancel"})
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._standing: dict[JobId, str] = {}
+        self._fences: dict[JobId, int] = {}
+
+    def see(self, step: Applied) -> Iterator[Violation]:
+        """Follow every job of the answer."""
+        if step.error is not None:
+            return
+        if isinstance(step.answer, Taken):
+            taken = step.answer
+            for verdict in taken.verdicts:
+                if isinstance(verdict, Settled):
+                    yield from self._settle(step, verdict)
+            for job_id in taken.cancelled:
+                yield from self._cancel(step, job_id)
+            for attempt in taken.attempts:
+                yield from self._claim(step, attempt.job_id, attempt.hold.fence)
+            return
+        for each in cast("tuple[object, ...]", step.answer):
+            if isinstance(each, Settled):
+                yield from self._settle(step, each)
+            elif isinstance(each, Cancelled):
+                yield from self._cancel(step, each.job_id)
+
+    def _claim(self, said: Applied, job_id: JobId, fence: int) -> Iterator[Violation]:
+        standing = self._standing.get(job_id, WAITING)
+        if standing == RUNNING:
+            yield Violation("S14", said.at, f"{said.by} claimed job {job_id} while it was held")
+        elif standing == FINISHED:
+            text = f"{said.by} claimed job {job_id}, which was finished"
+            yield Violation("S11", said.at, text)
+        if fence <= self._fences.get(job_id, 0):
+            yield Violation("S12", said.at, f"the fence of job {job_id} did not rise: {fence}")
+        self._standing[job_id], self._fences[job_id] = RUNNING, fence
+
+    def _settle(self, said: Applied, settled: Settled) -> Iterator[Violation]:
+        job_id, fence = settled.hold.job_id, settled.hold.fence
+        standing, held = self._standing.get(job_id, WAITING), self._fences.get(job_id)
+        if standing != RUNNING:
+            yield Violation("S11", said.at, f"{said.by} settled job {job_id}, which was {standing}")
+        if fence != held:
+            text = f"{said.by} settled job {job_id} by fence {fence}; it is held by {held}"
+            yield Violation("S12", said.at, text)
+        self._standing[job_id] = FINISHED if settled.status in FINAL else WAITING
+
+    def _cancel(self, said: Applied, job_id: JobId) -> Iterator[Violation]:
+        standing = self._standing.get(job_id, WAITING)
+        if standing != WAITING:
+            yield Violation("S11", said.at, f"job {job_id} was cancelled while {standing}")
+        self._standing[job_id] = FINISHED
+
+
+class CompletedAtMostOnce(ServerWatcher):
+    """S12: a job completes once, and is never claimed after that."""
+
+    calls = frozenset({"take", "settle", "reap"})
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._completed: dict[JobId, Applied] = {}
+
+    def see(self, step: Applied) -> Iterator[Violation]:
+        """Remember who completed what."""
+        for settlement, verdict in settled_by(step):
+            if isinstance(verdict, Settled) and verdict.status is Status.COMPLETED:
+                job_id = settlement.hold.job_id
+                if job_id in self._completed:
+                    first = self._completed[job_id].by
+                    text = f"job {job_id} completed by {first}, and again by {step.by}"
+                    yield Violation("S12", step.at, text)
+                self._completed[job_id] = step
+        if isinstance(step.answer, Taken):
+            for attempt in step.answer.attempts:
+                if attempt.job_id in self._completed:
+                    first = self._completed[attempt.job_id].by
+                    text = f"job {attempt.job_id}, completed by {first}, was claimed by {step.by}"
+                    yield Violation("S12", step.at, text)
+
+
+class NoTwoHandlersAtOnce(Watcher[Ran]):
+    """S14: no handler starts while another of the same job runs, in a process that goes on."""
+
+    def see(self, step: Ran) -> Iterator[Violation]:
+        """Whoever starts finds nobody else at work."""
+        if step.rivals and "clock drift" not in self.history.kinds:
+            # a machine that counts wrongly cannot know when it has to stop
+            rivals = ", ".join(step.rivals)
+            text = f"{step.by} started job {step.hold.job_id} while it ran on {rivals}"
+            yield Violation("S14", step.at, text)
+
+
+class NothingStartsWhileDraining(Watcher[Ran]):
+    """S20: a node that drains starts no handler any more."""
+
+    def see(self, step: Ran) -> Iterator[Violation]:
+        """Compare each start with what the node itself has said."""
+        since = self.history.draining.get(step.by)
+        if step.what == "started" and since is not None and since < step.at:
+            text = f"{step.by} started job {step.hold.job_id}; it drains since {since:.3f} s"
+            yield Violation("S20", step.at, text)
+
+
+def no_submission_is_lost(history: History) -> Iterator[Violation]:
+    """S13: a submission that was acknowledged ends in a final status."""
+    jobs = {job.id: job for job in history.dump.jobs}
+    for each in history.acknowledged:
+        if each.what != "submitted":
+            continue
+        job_id, payload = cast("tuple[JobId, str]", each.subject)
+        job = jobs.get(job_id)
+        if job is None or job.status not in FINAL:
+            stands = f"is {job.status}" if job else "does not exist"
+            yield Violation(
+                "S13", each.at, f"job {job_id} ({payload}) was acknowledged, and {stands}"
+            )
+
+
+def attempts_are_bounded(history: History) -> Iterator[Violation]:
+    """S15: no more attempts are counted, or fail, than the job allows."""
+    spent: Counter[JobId] = Counter()
+    for _, settlement, verdict in settlements(history):
+        if isinstance(verdict, Settled) and settlement.change in (Change.RETRY, Change.FAIL):
+            spent[settlement.hold.job_id] += 1
+    for job in history.dump.jobs:
+        most = job.spec.retry.max_attempts
+        if job.attempt > most or spent[job.id] > most:
+            text = f"job {job.id} had {max(job.attempt, spent[job.id])} attempts of {most}"
+            yield Violation("S15", history.ended_at, text)
+
+
+def payloads_are_kept(history: History) -> Iterator[Violation]:
+    """S16: a handler gets what was submitted, and its result is what it returned."""
+    jobs = {job.id: job for job in history.dump.jobs}
+    for ran in history.ran:
+        job = jobs.get(ran.hold.job_id)
+        if ran.what == "started" and (job is None or _payload(job) != ran.payload):
+            text = f"{ran.by} ran job {ran.hold.job_id} with {ran.payload!r}, which is not its own"
+            yield Violation("S16", ran.at, text)
+    for job in jobs.values():
+        if job.status is Status.COMPLETED and json.loads(job.result or b"null") != _payload(job):
+            yield Violation("S16", history.ended_at, f"the result of job {job.id} is not its own")
+    for said in history.calls("insert"):
+        yield from _kept(said, jobs)
+
+
+def _kept(said: Applied, jobs: dict[JobId, Job]) -> Iterator[Violation]:
+    for verdict in cast("tuple[object, ...]", said.answer or ()):
+        if isinstance(verdict, Inserted):
+            job = jobs.get(verdict.job.id)
+            if job is None or job.spec != verdict.job.spec:
+                yield Violation("S16", said.at, f"job {verdict.job.id} is not as it was submitted")
+
+
+def _payload(job: Job) -> object:
+    return json.loads(job.spec.arguments)["payload"]

@@ -1,0 +1,240 @@
+"""Faults: what goes wrong in a simulated world, and when.
+
+Each seed may use only some of the kinds (swarm testing): with all of them at once, the rough ones
+would hide what the fine ones find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from simulation.chance import Random
+from simulation.network import Weather
+from simulation.process import LEASE_TTL, Process
+
+if TYPE_CHECKING:
+    from simulation.world import World
+
+LONGEST_DELAYS = (0.3, 2.0, 8.0)
+"""Seconds that a message may be on its way, in one kind of weather each."""
+
+
+class Fault(StrEnum):
+    """A kind of fault."""
+
+    CRASH = "crash"
+    """A process is killed, and started anew."""
+    STOP = "stop"
+    """A process is stopped in an orderly way, and started anew."""
+    PAUSE = "pause"
+    """A process stands still, and goes on as if nothing had been."""
+    BLOCK = "block"
+    """The event loop of a process stands still; its elector goes on."""
+    PARTITION = "partition"
+    """A machine and a server cannot reach each other."""
+    ONE_WAY = "one-way partition"
+    """Messages pass in one direction only."""
+    STORE_OUTAGE = "store outage"
+    COORDINATOR_OUTAGE = "coordinator outage"
+    BLACKOUT = "blackout"
+    """Every process is killed, and it takes longer than a misfire until one is started."""
+    LOSS = "loss"
+    DELAY = "delay"
+    DOUBLING = "doubling"
+    SKEW = "clock jump"
+    """The wall clock of a machine jumps."""
+    DRIFT = "clock drift"
+    """A machine counts time faster or slower than the leases allow for."""
+    LIES = "lying coordinator"
+    """The coordinator appoints several leaders."""
+    FORGETTING = "coordinator restarted empty"
+    EDITS = "edit"
+    """Schedules are edited, paused, resumed and removed while they fire."""
+    CANCELS = "cancellation"
+    """Jobs are cancelled while they wait and while they run."""
+    BAD_HANDLERS = "bad handler"
+    """Handlers fail, hang, snooze and cancel."""
+    KILLERS = "killing handler"
+    """Handlers kill the process that runs them."""
+    CLOCK_CHANGE = "daylight saving"
+    """Summer time begins or ends during the faults."""
+    LOCKS = "lock"
+    """Processes work under a lock of the fleet."""
+    DRAINS = "drain"
+    """A person asks a node to finish its work and stop."""
+    RESIGNS = "resignation"
+    """A person asks the leader to resign, or the leader does so of its own accord."""
+    BACKFILLS = "backfill"
+    """Past ticks are fired by hand, also such as are due and not yet fired."""
+    REDEPLOYS = "redeployment"
+    """Processes start with newer code, which defines some schedules otherwise."""
+    FULL_DISK = "full disk"
+    """SQLite gets no new pages for a while."""
+    KILLED_WRITING = "killed within a transaction"
+    """A process dies before the COMMIT of what it writes to SQLite."""
+
+
+CLOCKS = frozenset({Fault.SKEW, Fault.DRIFT})
+"""Nodes with a store of their own have only their clocks to agree by: these must be right."""
+
+
+OF_SQLITE = frozenset({Fault.FULL_DISK, Fault.KILLED_WRITING})
+NOT_ON_SQLITE = CLOCKS | {Fault.DOUBLING, Fault.LIES, Fault.FORGETTING}
+"""All processes share one machine's clock and one file; no step of a thread happens twice."""
+SHARE_OF_SQLITE = 0.4
+"""Of the SQLite worlds, how many have each of SQLite's own faults."""
+
+
+def swarm(random: Random) -> frozenset[Fault]:
+    """The kinds that one world uses: some, seldom none."""
+    share = random.choice((0.15, 0.3, 0.5))
+    drawn_apart = OF_SQLITE | {Fault.REDEPLOYS}
+    kinds = (fault for fault in Fault if fault not in drawn_apart)
+    return frozenset(fault for fault in kinds if random.random() < share)
+
+
+def swarm_of_sqlite(kinds: frozenset[Fault], random: Random) -> frozenset[Fault]:
+    """The kinds of a SQLite world: those that can happen there, and some of its own."""
+    own = (fault for fault in sorted(OF_SQLITE) if random.random() < SHARE_OF_SQLITE)
+    return (kinds - NOT_ON_SQLITE) | frozenset(own)
+
+
+def weather(kinds: frozenset[Fault], random: Random) -> Weather:
+    """How messages fare while the faults last."""
+    rough = random.random()
+    return Weather(
+        loss=0.01 + rough * 0.08 if Fault.LOSS in kinds else 0.0,
+        delay=0.02 + rough * 0.15 if Fault.DELAY in kinds else 0.0,
+        longest_delay=random.choice(LONGEST_DELAYS),
+        doubling=0.02 + rough * 0.1 if Fault.DOUBLING in kinds else 0.0,
+    )
+
+
+class Nemesis:
+    """Makes things go wrong, from time to time, until it is told to stop."""
+
+    def __init__(self, world: World, random: Random) -> None:
+        self._world = world
+        self._random = random
+        acts: dict[Fault, Callable[[], None]] = {
+            Fault.CRASH: self._crash,
+            Fault.STOP: self._stop,
+            Fault.PAUSE: self._pause,
+            Fault.BLOCK: self._block,
+            Fault.PARTITION: self._partition,
+            Fault.ONE_WAY: self._one_way,
+            Fault.STORE_OUTAGE: lambda: self._outage("store"),
+            Fault.COORDINATOR_OUTAGE: lambda: self._outage("coordinator"),
+            Fault.BLACKOUT: self._blackout,
+            Fault.SKEW: self._skew,
+            Fault.DRIFT: self._drift,
+            Fault.LIES: self._lie,
+            Fault.FORGETTING: self._forget,
+            Fault.RESIGNS: self._resign,
+            Fault.FULL_DISK: self._fill_disk,
+        }
+        self._acts = [(kind, act) for kind, act in acts.items() if kind in world.kinds]
+
+    def begin(self) -> None:
+        """Plan the first act."""
+        if self._acts:
+            self._later(self._random.random() * 4, self._act)
+
+    def _act(self) -> None:
+        if self._world.healed:
+            return
+        kind, act = self._random.choice(self._acts)
+        self._world.history.faults[kind] += 1
+        act()
+        self._later(0.3 + self._random.expovariate(0.35), self._act)
+
+    def _later(self, seconds: float, act: Callable[[], None]) -> None:
+        self._world.later(seconds, act)
+
+    def _victim(self) -> Process | None:
+        """A process: mostly the leader, who has most to lose."""
+        processes = self._world.processes
+        leaders = [each for each in processes if each.app.leadership.is_leader]
+        if leaders and self._random.random() < 0.6:
+            return self._random.choice(leaders)
+        return self._random.choice(processes) if processes else None
+
+    def _crash(self) -> None:
+        victim = self._victim()
+        if victim is not None:
+            self._world.crash(victim, restart_in=self._random.choice((0.1, 2.0, 6.0)))
+
+    def _stop(self) -> None:
+        victim = self._victim()
+        if victim is not None:
+            self._world.stop(victim)
+
+    def _pause(self) -> None:
+        self._hold(block_only=False)
+
+    def _block(self) -> None:
+        self._hold(block_only=True)
+
+    def _hold(self, *, block_only: bool) -> None:
+        victim = self._victim()
+        if victim is not None:
+            seconds = LEASE_TTL * self._random.choice((0.3, 0.9, 1.2, 3.0, 5.0))
+            self._world.pause(victim, seconds, block_only=block_only)
+
+    def _partition(self) -> None:
+        machine, server = self._pair()
+        self._cut([(machine, server), (server, machine)])
+
+    def _one_way(self) -> None:
+        machine, server = self._pair()
+        way = (machine, server) if self._random.random() < 0.5 else (server, machine)
+        self._cut([way])
+
+    def _outage(self, server: str) -> None:
+        machines = [machine.name for machine in self._world.machines]
+        ways = [(machine, server) for machine in (*machines, "client")]
+        self._cut(ways + [(server, machine) for machine, server in ways])
+
+    def _pair(self) -> tuple[str, str]:
+        victim = self._victim()
+        machine = victim.machine if victim else self._random.choice(self._world.machines)
+        return machine.name, self._random.choice(("store", "coordinator"))
+
+    def _cut(self, ways: list[tuple[str, str]]) -> None:
+        seconds = self._random.choice((0.5, 2.0, 5.0, 18.0))
+        self._world.cut(ways, seconds)
+
+    def _blackout(self) -> None:
+        back_in = self._random.choice((3.0, 17.0))
+        self._world.tell("world", "blackout", f"every process is killed, for {back_in:g} s")
+        for process in tuple(self._world.processes):
+            self._world.crash(process, restart_in=back_in + self._random.random())
+
+    def _skew(self) -> None:
+        machine = self._random.choice(self._world.machines)
+        by = self._random.choice((-3600.0, -60.0, -4.0, -1.0, 0.0, 1.0, 4.0, 60.0, 3600.0))
+        machine.clock.ahead = by
+        self._world.tell(machine.name, "clock", f"its wall clock is now {by:+g} s wrong")
+
+    def _drift(self) -> None:
+        machine = self._random.choice(self._world.machines)
+        rate = self._random.choice((0.5, 0.8, 1.0, 1.25, 2.0))
+        machine.clock.change_rate(rate)
+        self._world.tell(machine.name, "clock", f"it counts {rate:g} s in a second")
+
+    def _lie(self) -> None:
+        self._world.lie(self._random.choice((1.0, 4.0, 10.0)))
+
+    def _forget(self) -> None:
+        self._world.forget()
+
+    def _fill_disk(self) -> None:
+        self._world.file_faults.fill_disk(self._random.choice((0.5, 3.0, 8.0)))
+
+    def _resign(self) -> None:
+        for process in self._world.processes:
+            if process.app.leadership.is_leader:
+                self._world.tell(process.name, "resign", "resigns of its own accord")
+                process.lane.context.copy().run(process.app.leadership.resign)

@@ -1,0 +1,1 @@
+"""HTTP itself: requests, responses, routing, and the server."""

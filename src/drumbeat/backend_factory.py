@@ -1,0 +1,383 @@
+"""The backend factory: addresses become stores, queues and coordinators.
+
+A backend is one row in each of the tables below, and is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar
+from urllib.parse import urlsplit
+
+from drumbeat.backends.memory.coordinator import MemoryCoordinator
+from drumbeat.backends.memory.queue import MemoryQueue
+from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.backends.memory.store.fence import epoch_by_token
+from drumbeat.backends.no_election import EveryoneLeads, NoElection
+from drumbeat.backends.store_queue import StoredQueue
+from drumbeat.backends.user_elector import ElectedCoordinator
+from drumbeat.config import Config
+from drumbeat.config.backends import NONE, fault_of
+from drumbeat.extras import install_command
+from drumbeat.model.errors import ConfigurationError, Unavailable
+from drumbeat.model.part import Part
+from drumbeat.ports.clock import Clock
+from drumbeat.ports.coordinator import Coordinator
+from drumbeat.ports.elector import Confirming, Elector
+from drumbeat.ports.queue import Queue
+from drumbeat.ports.runtime import Runtime
+from drumbeat.ports.store import Store, Topic
+from drumbeat.rules.leadership.elector_check import require_elector
+
+Backend = TypeVar("Backend")
+
+POLL = 1.0
+"""Seconds between two polls of a store whose hints may get lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backends:
+    """The store, the queue and the coordinator of an app."""
+
+    store: Store
+    queue: Queue
+    coordinator: Coordinator
+    """For the main loop: locks, the list of nodes, configuration."""
+    connect: Callable[[], Coordinator]
+    """A coordinator for the elector, which has a loop and a connection of its own."""
+    poll: float | None
+    """Seconds between two polls; None: the store's hints always come."""
+    ours: tuple[Store | Queue | Coordinator, ...]
+    """Backends that were made here, and are closed here; users close their own."""
+    private: bool = False
+    """Whether the store is in the memory of this process, where no other instance can see it."""
+    fleet: bool = False
+    """Whether the coordinator is one that several instances can reach."""
+    store_appoints: bool = False
+    """Whether the store's server is the coordinator too, so that both fail together."""
+    confirming: Confirming | None = None
+    """Asks the user's elector; None: the coordinator appoints."""
+    electing: bool = True
+    """False: elections are off, so that every instance leads."""
+
+    @property
+    def in_process(self) -> bool:
+        """Whether the instances share an election but no store."""
+        return self.electing and self.private and (self.fleet or self.confirming is not None)
+
+    @property
+    def local_locks(self) -> bool:
+        """Whether locks and configuration are visible to this process only."""
+        return self.private and not self.fleet
+
+    async def open(self) -> None:
+        for backend in (self.store, self.queue, self.coordinator):
+            await backend.open()
+
+    async def open_what_answers(self) -> Unavailable | None:
+        """Open all backends; return the error of a coordinator that does not answer yet."""
+        for backend in (self.store, self.queue):
+            await backend.open()
+        try:
+            await self.coordinator.open()
+        except Unavailable as error:
+            return error
+        return None
+
+    def obeying(self, elector: Elector, clock: Clock) -> Backends:
+        """The same backends, with a user's elector in place of an election."""
+        require_elector(elector)
+        if not self.electing:
+            return self
+        elected = ElectedCoordinator(elector, self.coordinator, self.store.fence, clock)
+        return replace(
+            self,
+            coordinator=elected,
+            connect=lambda: Borrowed(elected),
+            ours=(*self.ours, elected),
+            confirming=elected.leases,
+        )
+
+    @asynccontextmanager
+    async def closed_on_failure(self) -> AsyncGenerator[None]:
+        """Close the backends if the body fails, so that a failed start leaves nothing behind."""
+        try:
+            yield
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Close the backends that were made here, the store last."""
+        for backend in reversed(self.ours):
+            await backend.close()
+
+
+class Borrowed:
+    """A coordinator that is shared with the main loop, and closed there."""
+
+    def __init__(self, coordinator: Coordinator) -> None:
+        self.open = coordinator.open
+        self.leases = coordinator.leases
+        self.registry = coordinator.registry
+        self.configuration = coordinator.configuration
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """What the user gave: addresses, or backends that exist already."""
+
+    store: str | Store | None
+    coordinator: str | Coordinator | None = None
+    queue: str | Queue | None = None
+
+    def by_name(self) -> dict[str, object]:
+        return {"store": self.store, "coordinator": self.coordinator, "queue": self.queue}
+
+    def under(self, config: Config) -> Addresses:
+        """What to use: backends that the user made, else the addresses from the settings."""
+        return Addresses(
+            config.store if isinstance(self.store, str | None) else self.store,
+            config.coordinator if isinstance(self.coordinator, str | None) else self.coordinator,
+            config.queue if isinstance(self.queue, str | None) else self.queue,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BackendContext:
+    """An address, and what the backend behind it needs to know."""
+
+    address: str
+    config: Config
+    runtime: Runtime
+
+    @property
+    def path(self) -> str:
+        """The path of the file: `sqlite:///name.db` is relative, `sqlite:////name.db` is not."""
+        path = urlsplit(self.address).path.removeprefix("/")
+        if not path:
+            raise ConfigurationError(
+                f"{self.address!r} names no file; write it as 'sqlite:///drumbeat.db'"
+            )
+        return path
+
+
+Make: TypeAlias = Callable[[BackendContext], Backend]
+
+
+def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
+    """Build the backends for the addresses; `ConfigurationError` for an unknown address."""
+    for name, given in addresses.by_name().items():
+        if not (given is None or isinstance(given, str) or hasattr(given, "close")):
+            raise ConfigurationError(
+                f"{name} must be an address such as 'sqlite:///drumbeat.db', not {given!r}"
+            )
+    store, coordinator, queue = addresses.store, addresses.coordinator, addresses.queue
+    if store is None:
+        raise ConfigurationError(
+            "no store is named: give an address such as 'sqlite:///drumbeat.db' in code, "
+            "by DRUMBEAT_STORE or by --store"
+        )
+    electing = config.leader_election and coordinator != NONE
+    if coordinator is None or coordinator == NONE:  # the store coordinates as well
+        coordinator = store if isinstance(store, str) else "memory://"
+    appointed_by = coordinator
+    context = BackendContext("", config, runtime)
+    private = isinstance(store, str) and _scheme(store) == "memory"
+    fleet = not isinstance(coordinator, str) or _scheme(coordinator) not in IN_PROCESS
+    made: list[Store | Queue | Coordinator] = []
+    if isinstance(store, str):
+        apart = private and fleet and electing
+        store = _memory_apart(context) if apart else _make("store", STORES, context, store)
+        made.append(store)
+    elect = _elector(coordinator, context)
+    if isinstance(coordinator, str):
+        coordinator = elect() if elect is not None else _make_coordinator(context, coordinator)
+        made.append(coordinator)
+    if queue is None or isinstance(queue, str):
+        queue = _queue(queue, store, context)
+        made.append(queue)
+    if not electing:
+        coordinator, elect = _without_election(coordinator, context)
+    shared = coordinator
+    return Backends(
+        store=store,
+        queue=queue,
+        coordinator=coordinator,
+        connect=elect or (lambda: Borrowed(shared)),
+        poll=None if store.always_hints else POLL,
+        ours=tuple(made),
+        private=private,
+        fleet=fleet,
+        store_appoints=isinstance(addresses.store, str) and addresses.store == appointed_by,
+        electing=electing,
+    )
+
+
+def coordinator_at(address: str, config: Config, runtime: Runtime) -> Callable[[], Coordinator]:
+    """A factory of coordinators for the address; `ConfigurationError` if it is unknown."""
+    fault = fault_of(Part.COORDINATOR, address)
+    if fault is not None:
+        raise ConfigurationError(fault)
+    context = BackendContext(address, config, runtime)
+    if address == NONE:
+        return _without_election(_memory_coordinator(context), context)[1]
+    return lambda: _make_coordinator(context, address)
+
+
+def _memory_store(context: BackendContext) -> Store:
+    return MemoryStore(context.runtime.clock)
+
+
+def _memory_apart(context: BackendContext) -> Store:
+    """A memory store for one instance of a fleet: its epochs are the coordinator's tokens."""
+    return MemoryStore(context.runtime.clock, epoch_by_token)
+
+
+def _sqlite_store(context: BackendContext) -> Store:
+    from drumbeat.backends.sqlite.store import SqliteStore  # noqa: PLC0415 - only when it is used
+
+    return SqliteStore(context.path, context.runtime.clock, context.config.namespace)
+
+
+def _postgres_store(context: BackendContext) -> Store:
+    with extra("PostgreSQL", "postgres", "asyncpg"):
+        from drumbeat.backends.postgres.store import PostgresStore  # noqa: PLC0415 - as above
+
+    return PostgresStore(context.address, context.runtime.clock, context.config.namespace)
+
+
+def _memory_coordinator(context: BackendContext) -> Coordinator:
+    return MemoryCoordinator(context.runtime.clock, _domain(context))
+
+
+def _sqlite_coordinator(context: BackendContext) -> Coordinator:
+    from drumbeat.backends.sqlite.coordinator import SqliteCoordinator  # noqa: PLC0415 - as above
+
+    return SqliteCoordinator(context.path, context.runtime.clock, context.config.namespace)
+
+
+def _postgres_coordinator(context: BackendContext) -> Coordinator:
+    with extra("PostgreSQL", "postgres", "asyncpg"):
+        from drumbeat.backends.postgres.coordinator import PostgresCoordinator  # noqa: PLC0415 - as above
+
+    return PostgresCoordinator(context.address, context.runtime.clock, context.config.namespace)
+
+
+def _redis_coordinator(context: BackendContext) -> Coordinator:
+    with extra("Redis", "redis", "redis"):
+        from drumbeat.backends.redis.coordinator import RedisCoordinator  # noqa: PLC0415 - as above
+
+    return RedisCoordinator(context.address, context.runtime.clock, context.config.namespace)
+
+
+def _etcd_coordinator(context: BackendContext) -> Coordinator:
+    with extra("etcd", "etcd", "aiohttp"):
+        from drumbeat.backends.etcd.coordinator import EtcdCoordinator  # noqa: PLC0415 - as above
+
+    return EtcdCoordinator(context.address, context.runtime, context.config.namespace)
+
+
+def _consul_coordinator(context: BackendContext) -> Coordinator:
+    with extra("Consul", "consul", "aiohttp"):
+        from drumbeat.backends.consul.coordinator import ConsulCoordinator  # noqa: PLC0415 - as above
+
+    return ConsulCoordinator(context.address, context.runtime, context.config.namespace)
+
+
+@contextmanager
+def extra(title: str, name: str, client: str) -> Generator[None]:
+    """Name the extra to install when the client library of a backend is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").partition(".")[0] != client:
+            raise
+        raise ConfigurationError(
+            f"{title} needs the extra {name}: {install_command(name)}"
+        ) from None
+
+
+def _memory_queue(context: BackendContext) -> Queue:
+    return MemoryQueue(context.runtime.clock)
+
+
+STORES: Mapping[str, Make[Store]] = {
+    "memory": _memory_store,
+    "sqlite": _sqlite_store,
+    "postgresql": _postgres_store,
+    "postgres": _postgres_store,
+}
+COORDINATORS: Mapping[str, Make[Coordinator]] = {
+    "memory": _memory_coordinator,
+    "sqlite": _sqlite_coordinator,
+    "etcd": _etcd_coordinator,
+    "etcds": _etcd_coordinator,
+    "consul": _consul_coordinator,
+    "consuls": _consul_coordinator,
+    "postgresql": _postgres_coordinator,
+    "postgres": _postgres_coordinator,
+    "redis": _redis_coordinator,
+    "rediss": _redis_coordinator,
+    "redis+sentinel": _redis_coordinator,
+    "rediss+sentinel": _redis_coordinator,
+    "unix": _redis_coordinator,
+}
+QUEUES: Mapping[str, Make[Queue]] = {"memory": _memory_queue}
+IN_PROCESS = frozenset({"memory"})
+"""Coordinators that live in this process, so that there is nothing to connect to twice."""
+
+
+def _elector(
+    coordinator: str | Coordinator, context: BackendContext
+) -> Callable[[], Coordinator] | None:
+    """A factory of coordinators for the elector; None: it shares the one of the main loop."""
+    if not isinstance(coordinator, str) or _scheme(coordinator) in IN_PROCESS:
+        return None
+    return lambda: _make_coordinator(context, coordinator)
+
+
+def _without_election(
+    others: Coordinator, context: BackendContext
+) -> tuple[Coordinator, Callable[[], Coordinator]]:
+    """A coordinator under which everyone leads; locks and configuration stay with the other.
+
+    The elector's thread gets no connection, so it leads even while the other is out of reach.
+    """
+    everyone = EveryoneLeads(context.runtime.clock, _domain(context))
+    alone = NoElection(everyone, _memory_coordinator(context))
+    return NoElection(everyone, others), lambda: Borrowed(alone)
+
+
+def _make_coordinator(context: BackendContext, address: str) -> Coordinator:
+    return _make("coordinator", COORDINATORS, context, address)
+
+
+def _queue(address: str | None, store: Store, context: BackendContext) -> Queue:
+    if address is None:
+        return StoredQueue(lambda wake: store.subscribe(Topic.JOBS, wake))
+    return _make("queue", QUEUES, context, address)
+
+
+def _make(
+    what: str, kinds: Mapping[str, Make[Backend]], context: BackendContext, address: str
+) -> Backend:
+    make = kinds.get(_scheme(address))
+    if make is None:
+        known = ", ".join(f"{scheme}://" for scheme in kinds)
+        raise ConfigurationError(
+            f"no {what} is known for {_scheme(address) or address!r}; this version has {known}"
+        )
+    return make(BackendContext(address, context.config, context.runtime))
+
+
+def _scheme(address: str) -> str:
+    return urlsplit(address).scheme
+
+
+def _domain(context: BackendContext) -> str:
+    return f"memory-{context.runtime.random.getrandbits(64):016x}"

@@ -1,0 +1,1 @@
+"""Calls to the HTTP API of Consul."""

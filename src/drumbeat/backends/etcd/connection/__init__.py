@@ -1,0 +1,1 @@
+"""Calls to etcd over its JSON gateway."""

@@ -1,0 +1,49 @@
+"""EtcdConfiguration: small values that the fleet shares, in etcd."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from drumbeat.backends.etcd.connection.client import EtcdClient
+from drumbeat.backends.etcd.connection.messages import Ranged
+from drumbeat.backends.etcd.connection.transaction import Keys, Transaction, delete, put, written_at
+from drumbeat.backends.etcd.coordinator.watch import Watcher
+from drumbeat.backends.http.hints import Changes
+from drumbeat.backends.http.keyspace import Keyspace
+from drumbeat.model.fleet.lease import Entry
+
+
+class EtcdConfiguration:
+    """Values by key. Revisions are those of the cluster, so a deleted key never repeats one."""
+
+    def __init__(self, client: EtcdClient, watcher: Watcher, keyspace: Keyspace) -> None:
+        self._client = client
+        self._watcher = watcher
+        self._keyspace = keyspace
+
+    async def get(self, key: str) -> Entry | None:
+        return _entry(key, await self._client.range(Keys.only(self._keyspace.configuration(key))))
+
+    async def put(self, key: str, value: bytes) -> Entry:
+        operation = put(self._keyspace.configuration(key), value)
+        done = await self._client.transact_once(Transaction(then=(operation,)))
+        return Entry(key, value, done.header.revision)
+
+    async def compare_and_set(self, key: str, value: bytes | None, revision: int) -> Entry | None:
+        place = self._keyspace.configuration(key)
+        operation = delete(place) if value is None else put(place, value)
+        done = await self._client.transact_once(
+            Transaction((written_at(place, revision),), (operation,))
+        )
+        return Entry(key, value or b"", done.header.revision) if done.succeeded else None
+
+    def watch(self, key: str) -> AsyncIterator[Entry | None]:
+        keys = Keys.only(self._keyspace.configuration(key))
+        read = self._watcher.reader(keys, lambda ranged: _entry(key, ranged))
+        return Changes(self._watcher.clock, read)
+
+
+def _entry(key: str, ranged: Ranged) -> Entry | None:
+    for found in ranged.kvs:
+        return Entry(key, found.value, found.mod_revision)
+    return None

@@ -1,0 +1,37 @@
+"""EtcdCoordinator: leases, registry and configuration on one etcd cluster."""
+
+from __future__ import annotations
+
+from drumbeat.backends.etcd.connection.client import EtcdClient
+from drumbeat.backends.etcd.coordinator.configuration import EtcdConfiguration
+from drumbeat.backends.etcd.coordinator.leases import EtcdLeases, domain_maker
+from drumbeat.backends.etcd.coordinator.registry import EtcdRegistry
+from drumbeat.backends.etcd.coordinator.watch import Watcher
+from drumbeat.backends.http.address import AddressFormat, RemoteAddress
+from drumbeat.backends.http.coordinator import HttpCoordinator
+from drumbeat.backends.http.domain import Domain
+from drumbeat.backends.http.failover_client import FailoverClient
+from drumbeat.backends.http.keyspace import Keyspace
+from drumbeat.ports.runtime import Runtime
+
+ADDRESS_FORMAT = AddressFormat("etcd", "etcd", "etcds", 2379)
+
+
+class EtcdCoordinator(HttpCoordinator):
+    """Coordinates the nodes that reach the cluster.
+
+    The address is `etcd://[user:password@]host:2379[,host:2379...][/prefix]`, with `etcds://` for
+    TLS and the options `ca`, `cert` and `key` for its files.
+    """
+
+    def __init__(self, address: str, runtime: Runtime, namespace: str = "drumbeat") -> None:
+        remote = RemoteAddress.parse(address, ADDRESS_FORMAT)
+        http = FailoverClient(remote, runtime.clock)
+        client = EtcdClient(remote, http)
+        watcher = Watcher(client, runtime.clock)
+        keyspace = Keyspace(remote.prefix, namespace)
+        domain = Domain(keyspace.domain, runtime, domain_maker(client))
+        super().__init__(http, domain)
+        self.leases = EtcdLeases(client, watcher, keyspace, domain)
+        self.registry = EtcdRegistry(client, watcher, keyspace)
+        self.configuration = EtcdConfiguration(client, watcher, keyspace)

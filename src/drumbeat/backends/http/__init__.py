@@ -1,0 +1,11 @@
+"""What the etcd and the Consul coordinator share: addresses, HTTP calls, keys, terms and hints.
+
+A call goes to one endpoint and, if that one does not answer, to the next. There are two kinds,
+since a lost answer does not say whether the call was executed:
+
+- `send` is for calls that may be repeated. It tries the next endpoint after every failure.
+- `send_once` is for calls that must not be executed twice. It tries the next endpoint only if the
+  request was certainly not sent, and else raises `Unavailable`: the outcome is unknown.
+
+When a caller cancels a call, the next call starts at another endpoint.
+"""

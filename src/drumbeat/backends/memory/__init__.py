@@ -1,0 +1,1 @@
+"""The memory backend: the executable specification of the others."""

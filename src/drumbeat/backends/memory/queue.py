@@ -1,0 +1,119 @@
+"""The memory queue: the executable specification of every queue that carries tickets.
+
+A receiver holds the tickets that it takes until it acknowledges them. Tickets held for too long can
+be reclaimed and go to the back of their queue. A late acknowledgement of a ticket that another
+receiver has received since changes nothing, since deliveries are known by ticket *and* receiver.
+
+Receiving takes tickets out and returns them without an await in between: a receiver that is
+cancelled has either all of them or none. Every publication wakes all waiting receivers, so no
+ticket is stuck because the one that was woken for it was cancelled at that moment.
+
+A queue is bounded. If nobody receives, the oldest tickets are lost, which the contract allows: the
+promoter publishes again what has been queued for long.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from datetime import timedelta
+from threading import Lock
+
+from drumbeat.backends.event_loops import call_on
+from drumbeat.model.ids import NodeId
+from drumbeat.model.jobs.job import Ticket
+from drumbeat.ports.clock import Clock
+
+MOST_TICKETS = 100_000
+
+
+class MemoryQueue:
+    """A queue in the memory of one process, safe to share between its threads and their loops."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._tickets: dict[str, deque[Ticket]] = {}
+        self._unacknowledged: dict[tuple[NodeId, Ticket], float] = {}
+        """When each delivery was made, the oldest first."""
+        self._waiters: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+        self._closings = 0
+
+    carries = True
+
+    async def open(self) -> None:
+        """Nothing to make ready."""
+
+    async def close(self) -> None:
+        """Wake the waiting receivers; the tickets stay."""
+        self._closings += 1
+        self._wake()
+
+    async def publish(self, tickets: Sequence[Ticket]) -> None:
+        """Tell the workers of each ticket's queue."""
+        with self._lock:
+            for ticket in tickets:
+                self._enqueue(ticket)
+        if tickets:
+            self._wake()
+
+    async def receive(self, queues: Sequence[str], by: NodeId, limit: int) -> Sequence[Ticket]:
+        """Wait for tickets of these queues and return at most `limit` of them."""
+        woken = asyncio.Event()
+        closings = self._closings
+        with self._lock:
+            self._waiters[woken] = asyncio.get_running_loop()
+        try:
+            while not (tickets := self._deliver(queues, by, limit)):
+                if self._closings != closings:
+                    break
+                await woken.wait()
+                woken.clear()
+            return tickets
+        finally:
+            with self._lock:
+                del self._waiters[woken]
+
+    async def acknowledge(self, tickets: Sequence[Ticket], by: NodeId) -> None:
+        """The tickets were looked at by this receiver."""
+        with self._lock:
+            for ticket in tickets:
+                self._unacknowledged.pop((by, ticket), None)
+
+    async def reclaim(self, idle: timedelta, limit: int) -> int:
+        """Bring again what was received but not acknowledged for `idle`."""
+        with self._lock:
+            since = self._clock.elapsed() - idle.total_seconds()
+            over = [key for key, received in self._unacknowledged.items() if received <= since]
+            for key in over[:limit]:
+                del self._unacknowledged[key]
+                self._enqueue(key[1])
+        if over:
+            self._wake()
+        return len(over[:limit])
+
+    def _enqueue(self, ticket: Ticket) -> None:
+        line = self._tickets.get(ticket.queue)
+        if line is None:
+            line = self._tickets[ticket.queue] = deque(maxlen=MOST_TICKETS)
+        line.append(ticket)
+
+    def _deliver(self, queues: Sequence[str], by: NodeId, limit: int) -> Sequence[Ticket]:
+        with self._lock:
+            tickets: list[Ticket] = []
+            for queue in queues:
+                line = self._tickets.get(queue)
+                while line and len(tickets) < limit:
+                    tickets.append(line.popleft())
+            now = self._clock.elapsed()
+            for ticket in tickets:
+                self._unacknowledged.pop((by, ticket), None)  # so that the newest comes last
+                self._unacknowledged[by, ticket] = now
+            return tickets
+
+    def _wake(self) -> None:
+        with self._lock:
+            waiters = list(self._waiters.items())
+        for woken, loop in waiters:
+            call_on(loop, woken.set)

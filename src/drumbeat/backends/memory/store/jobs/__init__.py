@@ -1,0 +1,1 @@
+"""Jobs: the table of them, and claiming."""

@@ -1,0 +1,75 @@
+"""Retention: the memory store's pruning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from drumbeat.backends.memory.store.audit import MemoryAudit
+from drumbeat.backends.memory.store.jobs.dedupe_keys import stands
+from drumbeat.backends.memory.store.jobs.job_table import JobTable
+from drumbeat.backends.memory.store.nodes import MemoryNodes
+from drumbeat.backends.memory.store.schedules.ledger import Ledger
+from drumbeat.backends.memory.store.step import Step
+from drumbeat.ports.store import At
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What grows with time, and so must be pruned."""
+
+    table: JobTable
+    ledger: Ledger
+    nodes: MemoryNodes
+    audit: MemoryAudit
+
+
+class MemoryRetention:
+    """Deletes what is old, in bounded steps."""
+
+    def __init__(self, step: Step, kept: Kept) -> None:
+        self._step = step
+        self._table = kept.table
+        self._ledger = kept.ledger
+        self._nodes = kept.nodes
+        self._audit = kept.audit
+
+    async def prune_jobs(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        with self._step as step:
+            now = step.now(at)
+            self._table.admission.forget_starts(now)
+            self._release_keys(now)
+            return self._prune_jobs(now - older_than, limit)
+
+    async def prune_ticks(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        with self._step as step:
+            return self._ledger.prune(step.now(at) - older_than, limit)
+
+    async def prune_nodes(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        with self._step as step:
+            return self._nodes.prune(step.now(at) - older_than, limit)
+
+    async def prune_audit(self, older_than: timedelta, limit: int, at: At = None) -> int:
+        with self._step as step:
+            return self._audit.prune(step.now(at) - older_than, limit)
+
+    def _release_keys(self, now: datetime) -> None:
+        """Queue finished jobs for pruning whose dedupe key is free again."""
+        guarding, finished = self._table.guarding, self._table.finished
+        while (first := guarding.first()) is not None and first[0] <= now:
+            record = self._table.records.get(guarding.pop()[1])
+            if record is not None and record.finished_at is not None and not stands(record, now):
+                finished.push((record.finished_at, record.id))
+
+    def _prune_jobs(self, ended_before: datetime, limit: int) -> int:
+        finished, records = self._table.finished, self._table.records
+        pruned = 0
+        while pruned < limit and (first := finished.first()) is not None:
+            if first[0] > ended_before:
+                break
+            record = records.get(finished.pop()[1])
+            # It may have been reopened since, or even ended again: then it has a later entry.
+            if record is not None and record.finished_at == first[0]:
+                self._table.forget(record)
+                pruned += 1
+        return pruned

@@ -1,0 +1,45 @@
+"""Steps: what makes every method of the memory store atomic."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from threading import Lock
+from types import TracebackType
+from typing import Self
+
+from drumbeat.backends.memory.store.hints import Hints, wake
+from drumbeat.model.time.instant import aware
+from drumbeat.ports.clock import Clock
+
+
+class Step:
+    """Runs one step at a time, over all threads, and then sends the hints that the step noted.
+
+    A `with` block of it must not await, and must reject invalid input before its first write.
+    """
+
+    __slots__ = ("_clock", "_hints", "_lock")
+
+    def __init__(self, clock: Clock, hints: Hints) -> None:
+        self._clock = clock
+        self._hints = hints
+        self._lock = Lock()
+
+    def __enter__(self) -> Self:
+        self._lock.acquire()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        subscriptions = self._hints.drain()
+        self._lock.release()
+        if subscriptions:
+            wake(subscriptions)  # without the lock: the subscriber may well ask the store at once
+
+    def now(self, at: datetime | None = None) -> datetime:
+        """The instant to judge by: the one given, or the clock's."""
+        return self._clock.now() if at is None else aware("at", at)

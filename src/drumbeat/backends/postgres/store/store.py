@@ -1,0 +1,66 @@
+"""The store: the parts of the PostgreSQL store, on one database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from drumbeat.backends.postgres.connection.connector import Limits
+from drumbeat.backends.postgres.connection.database import Database
+from drumbeat.backends.postgres.store.audit import PostgresAudit
+from drumbeat.backends.postgres.store.fence import PostgresFence
+from drumbeat.backends.postgres.store.jobs.caller_insertion import PostgresJoining
+from drumbeat.backends.postgres.store.jobs.jobs import PostgresJobs
+from drumbeat.backends.postgres.store.nodes import PostgresNodes
+from drumbeat.backends.postgres.store.queues import PostgresQueues
+from drumbeat.backends.postgres.store.retention import PostgresRetention
+from drumbeat.backends.postgres.store.schedules.schedules import PostgresSchedules
+from drumbeat.backends.postgres.store.statements import JOBS
+from drumbeat.backends.postgres.store.tokens import PostgresTokens
+from drumbeat.ports.clock import Clock
+from drumbeat.ports.store import Topic
+
+
+class PostgresStore:
+    """A store in one schema of a PostgreSQL database, shared by any number of processes."""
+
+    always_hints = False  # a notification may be lost with its connection
+    writers = 2
+
+    def __init__(
+        self,
+        address: str,
+        clock: Clock,
+        namespace: str = "drumbeat",
+        limits: Limits | None = None,
+    ) -> None:
+        self.database = Database(address, clock, namespace, limits)
+        """The database itself, for tests and diagnosis."""
+        self.migrations = self.database.migrations
+        self.schedules = PostgresSchedules(self.database)
+        self.jobs = PostgresJobs(self.database, clock)
+        self.nodes = PostgresNodes(self.database)
+        self.fence = PostgresFence(self.database)
+        self.retention = PostgresRetention(self.database)
+        self.queues = PostgresQueues(self.database)
+        self.audit = PostgresAudit(self.database)
+        self.tokens = PostgresTokens(self.database)
+        self.joining = PostgresJoining(self.database.names)
+        self._now = JOBS.of(self.database.names).now
+
+    async def open(self) -> None:
+        """Connect, and bring the schema up to date; make it if it does not exist."""
+        await self.database.open()
+
+    async def close(self) -> None:
+        """Let go of all connections."""
+        await self.database.close()
+
+    async def now(self) -> datetime:
+        """The server's clock, which decides wherever an instant does."""
+        moment: datetime = await self.database.fetch_value(self._now)
+        return moment
+
+    def subscribe(self, topic: Topic, wake: Callable[[], None]) -> Callable[[], None]:
+        """Call `wake` on the loop that runs here now, after a commit of any process."""
+        return self.database.subscribe(topic.value, wake)

@@ -1,0 +1,49 @@
+"""Connection: the library's client for an address, with safe defaults."""
+
+from __future__ import annotations
+
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+
+from drumbeat.backends.redis.connection.address import Address, Credentials
+from drumbeat.backends.redis.connection.library import make_guided_pool, make_pool
+from drumbeat.backends.redis.connection.sentinels import Sentinels
+
+CONNECT_WITHIN = 2.0
+"""Seconds that a server has to accept a connection."""
+
+
+class Connection:
+    """A pool of connections to the primary, and the Sentinels that are asked for it, if any."""
+
+    def __init__(self, address: Address) -> None:
+        common: dict[str, object] = {
+            "socket_connect_timeout": CONNECT_WITHIN,
+            # Callers have their own time-outs. That of the library can swallow a cancellation while
+            # it sends, because it uses `asyncio.wait_for`.
+            "socket_timeout": None,
+            "retry": Retry(NoBackoff(), 0),  # an unanswered command may have been executed
+            "protocol": 3,
+        }
+        if address.tls:
+            common |= {"ssl": True, **address.files}
+        options = {**common, **_named(address.credentials), "db": address.database}
+        self._sentinels: Sentinels | None = None
+        if address.primary is not None:
+            asking = {**common, **_named(address.sentinel_credentials)}
+            self._sentinels = Sentinels(address, asking)
+            self.pool = make_guided_pool(address.primary, self._sentinels, options)
+        elif address.socket is not None:
+            self.pool = make_pool(unix_socket_path=address.socket, **options)
+        else:
+            host, port = address.hosts[0]
+            self.pool = make_pool(host=host, port=port, **options)
+
+    async def close(self) -> None:
+        await self.pool.aclose()
+        if self._sentinels is not None:
+            await self._sentinels.close()
+
+
+def _named(credentials: Credentials) -> dict[str, object]:
+    return {"username": credentials.username, "password": credentials.password}

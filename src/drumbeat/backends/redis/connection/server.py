@@ -1,0 +1,84 @@
+"""Server: one Redis server for the event loops of all threads of this process."""
+
+from __future__ import annotations
+
+import asyncio
+from threading import Lock
+from typing import Any
+
+from drumbeat.backends.redis.connection.address import Address
+from drumbeat.backends.redis.connection.client import Client
+from drumbeat.backends.redis.connection.failures import FAILURES, refused, unavailable
+from drumbeat.backends.redis.connection.library_client import Connection
+from drumbeat.backends.redis.connection.listener import Listener
+from drumbeat.backends.redis.connection.scripts import Script
+from drumbeat.backends.redis.connection.server_check import check
+from drumbeat.model.errors import DrumbeatError
+from drumbeat.ports.clock import Clock
+
+
+class LoopConnections:
+    """The connections of one event loop to a server."""
+
+    def __init__(self, address: Address, channel: str, clock: Clock) -> None:
+        self.client = Client(address)
+        self.listener = Listener(lambda: Connection(address), channel, clock)
+
+    async def close(self) -> None:
+        await self.listener.close()
+        await self.client.close()
+
+
+class Server:
+    """Connects at the first call on each event loop, and again after it was closed."""
+
+    def __init__(self, address: Address, channel: str, clock: Clock) -> None:
+        self.address = address
+        self.channel = channel
+        self._clock = clock
+        self._lock = Lock()
+        self._connections: dict[asyncio.AbstractEventLoop, LoopConnections] = {}
+
+    @property
+    def listener(self) -> Listener:
+        return self._here().listener
+
+    async def open(self) -> None:
+        """Connect and check the server, so that configuration errors show at once."""
+        client = self._here().client
+        if client.checked:
+            return
+        try:
+            await check(client, self.address)
+        except FAILURES as error:
+            if isinstance(error, DrumbeatError):
+                raise
+            raise refused(self.address, error) from error
+        client.checked = True
+
+    async def run(self, script: Script, keys: tuple[str, ...], *values: str | bytes | int) -> Any:
+        """Run a script; `Unavailable` if it is not known whether it ran."""
+        try:
+            return await self._here().client.run(script, keys, values)
+        except FAILURES as error:
+            raise unavailable(self.address, error) from error
+
+    async def close(self) -> None:
+        with self._lock:
+            connections, self._connections = self._connections, {}
+        here = asyncio.get_running_loop()
+        for loop, each in connections.items():
+            if loop is here:
+                await each.close()
+            elif loop.is_running():
+                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(each.close(), loop))
+
+    def _here(self) -> LoopConnections:
+        loop = asyncio.get_running_loop()
+        found = self._connections.get(loop)
+        if found is None:
+            with self._lock:
+                found = self._connections[loop] = LoopConnections(
+                    self.address, self.channel, self._clock
+                )
+        return found

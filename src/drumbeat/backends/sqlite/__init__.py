@@ -1,0 +1,1 @@
+"""The SQLite backend: store and coordinator in one file."""

@@ -1,0 +1,1 @@
+"""Which file is opened: where it may be, whose it is, and who may read it."""

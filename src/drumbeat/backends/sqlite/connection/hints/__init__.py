@@ -1,0 +1,1 @@
+"""Hints to other processes that the file has changed."""

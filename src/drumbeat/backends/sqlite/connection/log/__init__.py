@@ -1,0 +1,1 @@
+"""The write-ahead log: how long it may become, and how it is checkpointed."""

@@ -1,0 +1,220 @@
+"""Transactions: run batches of calls, each batch as one transaction on one connection.
+
+**Each call is a step of its own.** A step that refuses (raises a `DrumbeatError`) does so before
+its first write, so there is nothing to undo. Any other error rolls the whole transaction back, and
+the batch is run again with a savepoint around each step: the other calls lose nothing, and no call
+pays for a savepoint in the normal case. This is sound because a step changes nothing outside the
+transaction, and no caller has been answered yet.
+
+**File errors** (disk full, input/output error, lock not available) are the fault of no single
+call: everything is rolled back and every call fails with `Unavailable` and the reason. The next
+batch tries again, on a new connection if the old one cannot be trusted. If the disk is full, the
+log is checkpointed first, and the batch is tried once more if that made room.
+
+**After the commit** nothing fails a call any more. An error while others are woken or the log is
+checkpointed is logged: hints may be lost, and the next commit looks at the log again.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from threading import Event
+from typing import Generic, Protocol, TypeVar
+
+from drumbeat.backends.sqlite.connection.calls import Call, in_parts
+from drumbeat.backends.sqlite.connection.errors import (
+    code_of,
+    ends_the_connection,
+    of_the_file,
+    unavailable,
+)
+from drumbeat.backends.sqlite.connection.log.checkpointer import Checkpointer
+from drumbeat.model.errors import DrumbeatError
+
+FIRST_PAUSE = 0.000_2
+LONGEST_PAUSE = 0.001
+"""Seconds between two tries to get the file's write lock. SQLite's own waiting grows to a tenth of
+a second, while transactions take a millisecond: two busy processes would sleep most of the time."""
+
+
+_log = logging.getLogger("drumbeat.backends.sqlite.connection")
+
+
+class Session(Protocol):
+    """What the steps of one transaction share."""
+
+    def start(self) -> None:
+        """The transaction has begun, or has gone back to where a step began."""
+        ...
+
+    def flush(self) -> None:
+        """Write whatever is still only in memory."""
+        ...
+
+    def forget(self) -> None:
+        """The transaction was rolled back: trust nothing that it wrote or read."""
+        ...
+
+    def committed(self) -> None:
+        """The transaction is durable: send its hints."""
+        ...
+
+
+S = TypeVar("S", bound=Session)
+
+
+class Transactions(Generic[S]):
+    """Runs batches of calls on one connection, which it opens at the first batch."""
+
+    def __init__(
+        self,
+        path: Path,
+        patience: float,
+        connect: Callable[[], sqlite3.Connection],
+        begin: Callable[[sqlite3.Connection], S],
+        checkpointer: Checkpointer,
+    ) -> None:
+        self._path = path
+        self._patience = patience
+        self._never = Event()
+        self._connect = connect
+        self._begin = begin
+        self._checkpointer = checkpointer
+        self._connection: sqlite3.Connection | None = None
+
+    def close(self) -> None:
+        """Shorten a long log, then close the connection."""
+        if self._connection is not None:
+            self._checkpointer.before_close(self._connection)
+        self.disconnect()
+
+    def run(self, calls: Sequence[Call[S]]) -> Sequence[Call[S]]:
+        """Run the steps of these calls and keep their answers; return the calls to answer.
+
+        A group of joined calls whose step failed is returned as its single calls.
+        """
+        try:
+            connection = self._connection
+            if connection is None:
+                connection = self._connection = self._connect()
+                self._checkpointer.after_open(connection)
+            try:
+                self._transact_with_room(connection, calls, self._one_after_the_other)
+            except Exception as error:
+                parts = in_parts(calls)
+                if of_the_file(error) or len(parts) == 1:
+                    raise
+                self._transact_with_room(connection, parts, self._each_by_itself)
+                return parts
+        except Exception as error:  # noqa: BLE001 - it goes to the callers; the thread lives on
+            parts = in_parts(calls)
+            for call in parts:
+                call.fail(self._reported(error))
+            return parts
+        return calls
+
+    def _transact_with_room(
+        self,
+        connection: sqlite3.Connection,
+        calls: Sequence[Call[S]],
+        run: Callable[[sqlite3.Connection, S, Sequence[Call[S]]], None],
+    ) -> None:
+        """Do it once more if the disk is full and a checkpoint makes room on it."""
+        try:
+            self._transact(connection, calls, run)
+        except sqlite3.Error as error:
+            full = code_of(error) == sqlite3.SQLITE_FULL
+            if not full or not self._checkpointer.make_room(connection):
+                raise
+            self._transact(connection, calls, run)
+
+    def _transact(
+        self,
+        connection: sqlite3.Connection,
+        calls: Sequence[Call[S]],
+        run: Callable[[sqlite3.Connection, S, Sequence[Call[S]]], None],
+    ) -> None:
+        self._begin_immediate(connection)
+        session = self._begin(connection)
+        try:
+            session.start()
+            run(connection, session, calls)
+            session.flush()
+            connection.execute("COMMIT")
+        except BaseException:
+            session.forget()
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        try:
+            session.committed()
+            self._checkpointer.after_commit(connection)
+        except Exception:  # noqa: BLE001 - the calls have succeeded, and must not be said to fail
+            _log.exception("After a commit to %s, a hint or a checkpoint failed", self._path)
+
+    def _begin_immediate(self, connection: sqlite3.Connection) -> None:
+        """Take the file's write lock; retry for `patience` seconds while another process has it."""
+        waited, pause = 0.0, FIRST_PAUSE
+        while True:
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as error:
+                if code_of(error) != sqlite3.SQLITE_BUSY or waited >= self._patience:
+                    raise
+            else:
+                return
+            self._never.wait(pause)
+            waited += pause
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _one_after_the_other(
+        self,
+        _connection: sqlite3.Connection,
+        session: S,
+        calls: Sequence[Call[S]],
+    ) -> None:
+        for call in calls:
+            try:
+                call.run(session)
+            except DrumbeatError as refusal:
+                if call.size > 1:  # who of them was refused is found out one by one
+                    raise
+                call.fail(refusal)
+
+    def _each_by_itself(
+        self,
+        connection: sqlite3.Connection,
+        session: S,
+        calls: Sequence[Call[S]],
+    ) -> None:
+        for call in calls:
+            connection.execute("SAVEPOINT step")
+            try:
+                call.run(session)
+                session.flush()
+            except Exception as error:
+                if of_the_file(error):
+                    raise
+                call.fail(error)
+                session.forget()
+                connection.execute("ROLLBACK TO step")
+                session.start()
+            connection.execute("RELEASE step")
+
+    def _reported(self, error: Exception) -> Exception:
+        if not isinstance(error, sqlite3.Error) or not of_the_file(error):
+            return error
+        if ends_the_connection(error):
+            self.disconnect()
+        return unavailable(self._path, error)
+
+    def disconnect(self) -> None:
+        """Close the connection; an open transaction is rolled back, and the next run reconnects."""
+        if self._connection is not None:
+            with suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None

@@ -1,0 +1,1 @@
+"""The schema of a SQLite file, and its migrations."""

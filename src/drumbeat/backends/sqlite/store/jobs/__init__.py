@@ -1,0 +1,1 @@
+"""Jobs: inserting, claiming, settling and listing them."""

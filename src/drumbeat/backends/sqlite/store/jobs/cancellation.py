@@ -1,0 +1,111 @@
+"""Cancelling jobs, and reopening those that ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from drumbeat.backends.sqlite.connection.hints import topics
+from drumbeat.backends.sqlite.store.jobs.insertion import wait
+from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
+from drumbeat.backends.sqlite.store.jobs.place import Place
+from drumbeat.backends.sqlite.store.jobs.rows import FOREVER
+from drumbeat.backends.sqlite.store.moment import Moment
+from drumbeat.backends.sqlite.store.session import COLUMN, StoreSession
+from drumbeat.backends.sqlite.store.sql import JOBS, json_list
+from drumbeat.model.ids import JobId
+from drumbeat.model.jobs.job import (
+    Cancelled,
+    CancelRequested,
+    Change,
+    Reopened,
+    Status,
+    TooLate,
+)
+from drumbeat.rules.jobs.transitions import allows
+
+
+def cancel(
+    session: StoreSession, job_ids: Sequence[JobId], reason: str, now: Moment
+) -> list[Cancelled | CancelRequested | TooLate]:
+    """End waiting jobs as cancelled, and request the cancellation of running ones."""
+    session.flush_rows()
+    return [_cancel(session, job_id, reason, now) for job_id in job_ids]
+
+
+def reopen(
+    session: StoreSession, job_ids: Sequence[JobId], now: Moment
+) -> list[Reopened | TooLate]:
+    """Queue failed or cancelled jobs again."""
+    session.flush_rows()
+    return [_reopen(session, job_id, now) for job_id in job_ids]
+
+
+def cancel_waiting(
+    session: StoreSession, job_id: int, group: LimitGroup, reason: str, now: Moment
+) -> None:
+    """End a job as cancelled that was taken from its place among the waiting ones."""
+    values = {"now": now.number, "reason": reason or None, "id": job_id}
+    session.execute(JOBS.cancel_waiting, values)
+    session.execute(JOBS.guard_keys, (json_list((job_id,)),))
+    session.count(group.lane, COLUMN[Status.CANCELLED], 1)
+
+
+class JobStateRow(NamedTuple):
+    """What decides whether a job can be cancelled or reopened."""
+
+    limit_group: int
+    rank: int
+    run_at: int
+    ended: str | None
+    running: int | None
+    pending: int | None
+
+    @property
+    def status(self) -> Status:
+        if self.ended is not None:
+            return Status(self.ended)
+        if self.running is not None:
+            return Status.RUNNING
+        return Status.QUEUED if self.pending is None else Status.PENDING
+
+
+def _state(session: StoreSession, job_id: JobId) -> JobStateRow | None:
+    row = session.execute(JOBS.state, (job_id,)).fetchone()
+    return None if row is None else JobStateRow._make(row)
+
+
+def _cancel(
+    session: StoreSession, job_id: JobId, reason: str, now: Moment
+) -> Cancelled | CancelRequested | TooLate:
+    row = _state(session, job_id)
+    if row is None or not allows(row.status, Change.CANCEL):
+        return TooLate(job_id, row.status if row else None)
+    status = row.status
+    if status is Status.RUNNING:
+        session.execute(JOBS.request_cancellation, (reason or None, job_id))
+        session.execute(JOBS.request_cancellation_of_holder, (job_id,))
+        session.hints |= topics.CANCELLATIONS
+        return CancelRequested(job_id)
+    if status is Status.PENDING:
+        session.execute(JOBS.delete_pending, (row.run_at, job_id))
+    else:
+        session.execute(JOBS.delete_queued, (row.limit_group, row.rank, row.run_at, job_id))
+    group = session.groups.get(session.connection, row.limit_group)
+    session.count(group.lane, COLUMN[status], -1)
+    cancel_waiting(session, job_id, group, reason, now)
+    session.hints |= topics.FINISHED
+    return Cancelled(job_id)
+
+
+def _reopen(session: StoreSession, job_id: JobId, now: Moment) -> Reopened | TooLate:
+    row = _state(session, job_id)
+    if row is None or not allows(row.status, Change.REOPEN):
+        return TooLate(job_id, row.status if row else None)
+    session.execute(JOBS.reopen, {"now": now.number, "always": FOREVER, "id": job_id})
+    session.execute(JOBS.delete_finished, (job_id,))
+    group = session.groups.get(session.connection, row.limit_group)
+    session.count(group.lane, COLUMN[row.status], -1)
+    wait(session, group, Place(row.rank, now.number, job_id), now)
+    session.flush_rows()
+    return Reopened(job_id)

@@ -1,0 +1,277 @@
+"""The SQLite store's `JobStore`."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from drumbeat.backends.sqlite.connection.calls import DeferredResult
+from drumbeat.backends.sqlite.connection.database import Database
+from drumbeat.backends.sqlite.connection.times import (
+    to_instant,
+    to_instant_or_none,
+    to_microseconds,
+)
+from drumbeat.backends.sqlite.store.jobs.cancellation import cancel, reopen
+from drumbeat.backends.sqlite.store.jobs.claim import Claim
+from drumbeat.backends.sqlite.store.jobs.insertion import insert, insert_together
+from drumbeat.backends.sqlite.store.jobs.job_list import JobQuery
+from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup, LimitGroups
+from drumbeat.backends.sqlite.store.jobs.promotion import promote
+from drumbeat.backends.sqlite.store.jobs.rows import JobRow, held_attempt, job_of
+from drumbeat.backends.sqlite.store.jobs.settlement import SettlementBatch
+from drumbeat.backends.sqlite.store.moment import check_at, moment
+from drumbeat.backends.sqlite.store.session import STATUSES, StoreSession
+from drumbeat.backends.sqlite.store.sql import JOBS, NODES, VIEWS, json_list
+from drumbeat.backends.store_rules import HISTORY, check_settlements, check_times, counted
+from drumbeat.model.fast_construction import fast_constructor
+from drumbeat.model.ids import JobId, NodeId
+from drumbeat.model.jobs.job import (
+    Attempt,
+    AttemptRecord,
+    Cancelled,
+    CancelRequested,
+    Change,
+    Duplicate,
+    Inserted,
+    Job,
+    JobFilter,
+    JobSpec,
+    Promoted,
+    Reopened,
+    Settled,
+    Settlement,
+    Status,
+    Superseded,
+    Taken,
+    Ticket,
+    TooLate,
+    Wanted,
+)
+from drumbeat.model.page import Page, PageRequest
+from drumbeat.ports.clock import Clock
+from drumbeat.ports.store import At
+from drumbeat.rules.page_position import place
+
+JOBS_BY_ID = VIEWS.jobs % "jobs.id IN (SELECT value FROM json_each(?))"
+HELD_BY = VIEWS.jobs % f"jobs.id IN ({VIEWS.held_by}) ORDER BY jobs.id"
+LOST = VIEWS.jobs % f"jobs.id IN ({VIEWS.lost}) ORDER BY jobs.id"
+
+new_taken = fast_constructor(Taken)
+
+
+class AttemptRow(NamedTuple):
+    """An attempt that ended."""
+
+    number: int
+    fence: int
+    node: str
+    started_at: int
+    ended_at: int
+    change: str
+    error: str | None
+
+
+class SqliteJobs:
+    """Jobs, and the holds on them."""
+
+    def __init__(self, database: Database[StoreSession], clock: Clock, groups: LimitGroups) -> None:
+        self._database = database
+        self._clock = clock
+        self._groups = groups
+
+    async def insert(
+        self, specs: Sequence[JobSpec], at: At = None
+    ) -> Sequence[Inserted | Duplicate]:
+        check_times(specs)
+        if at is None:
+            return await self._database.write_jointly(insert_together, specs)
+        check_at(at)
+        return await self._database.write(
+            lambda session: insert(session, specs, session.moment(at))
+        )
+
+    async def promote(self, limit: int, at: At = None) -> Promoted:
+        now = moment(self._clock, at)
+        soonest = await self._database.read(_soonest)
+        if soonest is None or soonest > now.number:  # as nearly always: nothing to write
+            return Promoted((), to_instant_or_none(soonest))
+        return await self._database.write(
+            lambda session: promote(session, limit, session.moment(at))
+        )
+
+    async def stale(self, queued_for: timedelta, limit: int, at: At = None) -> Promoted:
+        since = moment(self._clock, at).number - to_microseconds(queued_for)
+
+        def question(connection: sqlite3.Connection) -> Promoted:
+            rows = connection.execute(JOBS.stale, (since, limit))
+            tickets = tuple(Ticket(JobId(number), queue) for number, queue in rows)
+            return Promoted(tickets, to_instant_or_none(_soonest(connection)))
+
+        return await self._database.read(question)
+
+    async def take(
+        self,
+        wanted: Wanted,
+        by: NodeId,
+        settled: Sequence[Settlement] = (),
+        at: At = None,
+    ) -> Taken:
+        check_at(at)
+        check_settlements(settled)
+
+        def step(session: StoreSession) -> DeferredResult[Taken]:
+            now = session.moment(at)
+            session.flush_rows()
+            batch = SettlementBatch(session, now)
+            batch.run(settled)
+            claim = Claim(session, by, now)
+            claim.run(wanted)
+            return DeferredResult(
+                lambda: new_taken(
+                    claim.attempts(),
+                    tuple(batch.verdicts()),
+                    tuple(claim.cancelled),
+                    claim.try_at,
+                )
+            )
+
+        return await self._database.write(step)
+
+    async def settle(
+        self, settlements: Sequence[Settlement], at: At = None
+    ) -> Sequence[Settled | Superseded]:
+        check_at(at)
+        check_settlements(settlements)
+
+        def step(session: StoreSession) -> Sequence[Settled | Superseded]:
+            session.flush_rows()
+            batch = SettlementBatch(session, session.moment(at))
+            batch.run(settlements)
+            return batch.verdicts()
+
+        return await self._database.write(step)
+
+    async def cancel(
+        self, job_ids: Sequence[JobId], reason: str = "", at: At = None
+    ) -> Sequence[Cancelled | CancelRequested | TooLate]:
+        check_at(at)
+        return await self._database.write(
+            lambda session: cancel(session, job_ids, reason, session.moment(at))
+        )
+
+    async def reopen(self, job_ids: Sequence[JobId], at: At = None) -> Sequence[Reopened | TooLate]:
+        check_at(at)
+        return await self._database.write(
+            lambda session: reopen(session, job_ids, session.moment(at))
+        )
+
+    async def lost(self, limit: int, at: At = None) -> Sequence[Attempt]:
+        now = moment(self._clock, at).number
+        return await self._database.read(
+            lambda connection: self._attempts(connection, LOST, (now, limit))
+        )
+
+    async def reap(
+        self, settlements: Sequence[Settlement], node: NodeId, at: At = None
+    ) -> Sequence[Settled | Superseded]:
+        check_at(at)
+        check_settlements(settlements)
+
+        def step(session: StoreSession) -> Sequence[Settled | Superseded]:
+            now = session.moment(at)
+            if session.execute(NODES.lives, (node, now.number)).fetchone():
+                return [Superseded(settlement.hold) for settlement in settlements]
+            session.flush_rows()
+            batch = SettlementBatch(session, now)
+            batch.run(settlements)
+            return batch.verdicts()
+
+        return await self._database.write(step)
+
+    async def held(self, by: NodeId) -> Sequence[Attempt]:
+        return await self._database.read(
+            lambda connection: self._attempts(connection, HELD_BY, (by,))
+        )
+
+    async def get(self, job_ids: Sequence[JobId]) -> Sequence[Job | None]:
+        def question(connection: sqlite3.Connection) -> Sequence[Job | None]:
+            rows = connection.execute(JOBS_BY_ID, (json_list(job_ids),)).fetchall()
+            found = {job.id: job for job in self._jobs(connection, rows)}
+            return [found.get(job_id) for job_id in job_ids]
+
+        return await self._database.read(question)
+
+    async def list(self, wanted: JobFilter, page: PageRequest) -> Page[Job]:
+        query = JobQuery(wanted, page)
+
+        def question(connection: sqlite3.Connection) -> Page[Job]:
+            query.narrow(connection)
+            rows = connection.execute(query.text, query.values).fetchall()
+            jobs = tuple(self._jobs(connection, rows[: page.size]))
+            return Page(jobs, place("job", jobs[-1].id) if len(rows) > page.size else None)
+
+        return await self._database.view(question)
+
+    async def attempts(self, job_id: JobId) -> Sequence[AttemptRecord]:
+        return await self._database.view(lambda connection: _history(connection, job_id))
+
+    async def counts(self) -> Mapping[str, Mapping[Status, int]]:
+        def question(connection: sqlite3.Connection) -> Mapping[str, Mapping[Status, int]]:
+            return {
+                queue: counted(STATUSES, counts)
+                for queue, *counts in connection.execute(VIEWS.counts)
+                if any(counts)
+            }
+
+        return await self._database.view(question)
+
+    async def unknown_tasks(
+        self, queues: Sequence[str], known: frozenset[str], limit: int
+    ) -> Sequence[str]:
+        asked = (json.dumps(list(queues)), json.dumps(list(known)), limit)
+        return await self._database.read(
+            lambda connection: [
+                str(task) for (task,) in connection.execute(VIEWS.unknown_tasks, asked)
+            ]
+        )
+
+    def _jobs(self, connection: sqlite3.Connection, found: Sequence[Any]) -> Sequence[Job]:
+        return [job_of(row, group) for row, group in self._with_groups(connection, found)]
+
+    def _attempts(
+        self, connection: sqlite3.Connection, text: str, values: tuple[object, ...]
+    ) -> Sequence[Attempt]:
+        found = connection.execute(text, values).fetchall()
+        return [held_attempt(row, group) for row, group in self._with_groups(connection, found)]
+
+    def _with_groups(
+        self, connection: sqlite3.Connection, found: Sequence[Any]
+    ) -> Iterator[tuple[JobRow, LimitGroup]]:
+        rows = list(map(JobRow._make, found))
+        self._groups.load(connection, (row.limit_group for row in rows))
+        return ((row, self._groups.get(connection, row.limit_group)) for row in rows)
+
+
+def _soonest(connection: sqlite3.Connection) -> int | None:
+    found = connection.execute(JOBS.soonest).fetchone()
+    return int(found[0]) if found else None
+
+
+def _history(connection: sqlite3.Connection, job_id: JobId) -> Sequence[AttemptRecord]:
+    rows = connection.execute(VIEWS.attempts, {"job": job_id}).fetchall()
+    return [
+        AttemptRecord(
+            row.number,
+            row.fence,
+            NodeId(row.node),
+            to_instant(row.started_at),
+            to_instant(row.ended_at),
+            Change(row.change),
+            row.error,
+        )
+        for row in map(AttemptRow._make, rows[-HISTORY:])
+    ]

@@ -1,0 +1,229 @@
+"""Commit: writing plans and edits of schedules, each whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from drumbeat.backends.sqlite.connection.hints import topics
+from drumbeat.backends.sqlite.connection.times import to_number, to_number_or_none
+from drumbeat.backends.sqlite.store.fence import fence_row
+from drumbeat.backends.sqlite.store.jobs.cancellation import cancel
+from drumbeat.backends.sqlite.store.jobs.insertion import create
+from drumbeat.backends.sqlite.store.moment import Moment
+from drumbeat.backends.sqlite.store.schedules.ledger import Signature, record_fired, record_skipped
+from drumbeat.backends.sqlite.store.schedules.rows import columns_of, skips_from_text, skips_to_text
+from drumbeat.backends.sqlite.store.session import StoreSession
+from drumbeat.backends.sqlite.store.sql import SCHEDULES, write_rows
+from drumbeat.backends.store_rules import REPLACED
+from drumbeat.model.errors import StaleEpoch, UnknownSchedule
+from drumbeat.model.fast_construction import fast_constructor
+from drumbeat.model.fleet.lease import Epoch
+from drumbeat.model.ids import JobId, NodeId
+from drumbeat.model.schedules.plan import (
+    AlreadyFired,
+    Backfilled,
+    Committed,
+    Edit,
+    Fire,
+    Plan,
+    Raced,
+    Written,
+)
+from drumbeat.model.schedules.schedule import StoredSchedule
+
+new_committed = fast_constructor(Committed)
+
+
+def leader_of(session: StoreSession, epoch: Epoch) -> NodeId:
+    """The node that holds the fence by this epoch, else `StaleEpoch`."""
+    row = fence_row(session.connection, epoch.election)
+    if row is None or row.epoch != epoch.number:
+        raise StaleEpoch(ours=epoch.number, seen=row.epoch if row else 0)
+    return row.holder
+
+
+def put(session: StoreSession, edits: Sequence[Edit], now: Moment) -> list[Written | Raced]:
+    """Apply each edit whose schedule is still as it was read, with its skips."""
+    session.flush_rows()
+    found = session.execute(SCHEDULES.earliest).fetchone()
+    earliest = found[0] if found else None
+    signature = Signature(now)
+    verdicts: list[Written | Raced] = []
+    for edit in edits:
+        if not _is_as_read(edit.before, _version(session, edit.name)):
+            verdicts.append(Raced(edit.name))
+            continue
+        if edit.after is not None:
+            session.execute(SCHEDULES.write, columns_of(edit.after))
+            tick = to_number_or_none(edit.after.next_tick)
+            if tick is not None and (earliest is None or tick < earliest):
+                earliest = tick
+                session.hints |= topics.TIMES
+        elif edit.before is not None:
+            session.execute(SCHEDULES.remove, (edit.name,))
+        for skip in edit.skips:
+            record_skipped(session, edit.name, skip, signature)
+        verdicts.append(Written(edit.name))
+    return verdicts
+
+
+def backfill(
+    session: StoreSession, name: str, fires: Sequence[Fire], now: Moment
+) -> list[Backfilled | AlreadyFired]:
+    """Fire past ticks on request."""
+    session.flush_rows()
+    if _version(session, name) is None:
+        raise UnknownSchedule(name)
+    fired = fired_among(session, [(name, fire) for fire in fires])
+    signature = Signature(now, backfilled=True)
+    verdicts: list[Backfilled | AlreadyFired] = []
+    for fire in fires:
+        job_id = fire_tick(session, name, fire, fired, signature)
+        verdicts.append(
+            AlreadyFired(fire.tick_at) if job_id is None else Backfilled(fire.tick_at, job_id)
+        )
+    return verdicts
+
+
+class Commit:
+    """A batch of plans in one transaction."""
+
+    def __init__(self, session: StoreSession, signature: Signature) -> None:
+        self._session = session
+        self._signature = signature
+        self._states: dict[str, ScheduleState] = {}
+        self._fired: set[tuple[str, int]] = set()
+
+    def run(self, plans: Sequence[Plan]) -> list[Committed | Raced]:
+        """Write each plan whose schedule is still as it was read."""
+        session = self._session
+        session.flush_rows()
+        names = json.dumps([plan.name for plan in plans])
+        rows = map(ScheduleStateRow._make, session.execute(SCHEDULES.states, (names,)))
+        self._states = {row.name: ScheduleState(row) for row in rows}
+        self._fired = fired_among(
+            session, ((plan.name, fire) for plan in plans for fire in plan.fires)
+        )
+        session.load_groups(fire.job for plan in plans for fire in plan.fires)
+        verdicts = [self._commit(plan) for plan in plans]
+        advanced: list[Any] = []
+        for state in self._states.values():
+            if state.advanced:
+                advanced += state.columns()
+        write_rows(session.connection, SCHEDULES.many("advance"), 8, advanced)
+        return verdicts
+
+    def _commit(self, plan: Plan) -> Committed | Raced:
+        name = plan.name
+        state = self._states.get(name)
+        if state is None or not state.is_assumed_by(plan):
+            return Raced(name)
+        jobs: list[JobId] = []
+        for fire in plan.fires:
+            job_id = fire_tick(self._session, name, fire, self._fired, self._signature)
+            if job_id is not None:
+                jobs.append(job_id)
+        for skip in plan.skips:
+            record_skipped(self._session, name, skip, self._signature)
+        if plan.cancels:
+            cancel(self._session, plan.cancels, REPLACED, self._signature.recorded_at)
+        state.advance(plan, jobs)
+        return new_committed(name, tuple(jobs))
+
+
+class ScheduleStateRow(NamedTuple):
+    """What plans are compared with, and what they change."""
+
+    name: str
+    version: int
+    cursor: int
+    runs: int
+    last_job: JobId | None
+    skips: str | None
+    unfinished: int
+
+
+class ScheduleState:
+    """A schedule as it is within the transaction."""
+
+    __slots__ = (
+        *("_cursor", "_last_job", "_next_tick", "_read", "_runs", "_skips", "_unfinished"),
+        "advanced",
+    )
+
+    def __init__(self, row: ScheduleStateRow) -> None:
+        self._read = row
+        self._cursor = row.cursor
+        self._next_tick: int | None = None
+        self._runs = row.runs
+        self._last_job = row.last_job
+        self._skips = row.skips
+        self._unfinished = bool(row.unfinished)
+        self.advanced = False
+
+    def is_assumed_by(self, plan: Plan) -> bool:
+        """Whether it is still as the plan has read it."""
+        before = plan.before
+        if before.version != self._read.version or to_number(before.cursor) != self._cursor:
+            return False
+        assumed = plan.assumes_unfinished
+        return assumed is None or assumed == self._unfinished
+
+    def advance(self, plan: Plan, jobs: Sequence[JobId]) -> None:
+        """Note that the plan was written."""
+        self._cursor = to_number(plan.cursor)
+        self._next_tick = to_number_or_none(plan.next_tick)
+        self._runs += len(jobs)
+        if jobs:
+            self._last_job, self._unfinished = jobs[-1], True
+        if self._skips:
+            left = frozenset(skip for skip in skips_from_text(self._skips) if skip > self._cursor)
+            self._skips = skips_to_text(left)
+        self.advanced = True
+
+    def columns(self) -> tuple[Any, ...]:
+        """What `advance` writes, with the version and cursor that it compares again."""
+        read = self._read
+        return (
+            *(read.name, read.version, read.cursor, self._cursor, self._next_tick),
+            *(self._runs, self._last_job, self._skips),
+        )
+
+
+def fired_among(session: StoreSession, fires: Iterable[tuple[str, Fire]]) -> set[tuple[str, int]]:
+    """Which of some ticks have fired, by the ledger."""
+    ticks = [(name, to_number(fire.tick_at)) for name, fire in fires]
+    if not ticks:
+        return set()
+    return set(session.execute(SCHEDULES.fired, (json.dumps(ticks),)).fetchall())
+
+
+def fire_tick(
+    session: StoreSession,
+    name: str,
+    fire: Fire,
+    fired: set[tuple[str, int]],
+    signature: Signature,
+) -> JobId | None:
+    """Create the tick's job and its row, unless it has fired."""
+    tick_at = to_number(fire.tick_at)
+    if (name, tick_at) in fired:
+        return None
+    fired.add((name, tick_at))
+    job_id = create(session, fire.job, signature.recorded_at).id
+    record_fired(session, name, tick_at, job_id, signature)
+    return job_id
+
+
+def _version(session: StoreSession, name: str) -> tuple[int, int] | None:
+    found: tuple[int, int] | None = session.execute(SCHEDULES.version, (name,)).fetchone()
+    return found
+
+
+def _is_as_read(read: StoredSchedule | None, version: tuple[int, int] | None) -> bool:
+    """Whether a schedule still has the version and the cursor that were read."""
+    if read is None or version is None:
+        return read is None and version is None
+    return (read.version, to_number(read.cursor)) == version

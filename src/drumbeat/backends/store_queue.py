@@ -1,0 +1,75 @@
+"""The stored queue: no queue at all. The store itself tells when jobs may be ready.
+
+Nothing is published and no ticket is carried: a receiver waits until the store hints that a job
+may have become ready, and then returns empty-handed, which says: look at the store. Hints are
+counted, and each receiver remembers the count that it last looked at, so that a hint which comes
+while it is busy makes its next call return at once, and a hundred of them make it return once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import TypeAlias
+
+from drumbeat.model.ids import NodeId
+from drumbeat.model.jobs.job import Ticket
+
+Subscribe: TypeAlias = Callable[[Callable[[], None]], Callable[[], None]]
+"""Takes the call to make at each hint, and gives back the call that ends the subscription."""
+
+
+class StoredQueue:
+    """Wakes the receivers of one event loop at the store's hints."""
+
+    def __init__(self, subscribe: Subscribe) -> None:
+        self._subscribe = subscribe
+        self._unsubscribe: Callable[[], None] | None = None
+        self._hints = 0
+        self._seen: dict[NodeId, int] = {}
+        self._waiters: set[asyncio.Event] = set()
+
+    carries = False
+
+    async def open(self) -> None:
+        """Listen to the store, on this loop."""
+        if self._unsubscribe is None:
+            self._unsubscribe = self._subscribe(self._hint)
+
+    async def close(self) -> None:
+        """Stop listening, and send those who wait home."""
+        if self._unsubscribe is not None:
+            self._unsubscribe()
+            self._unsubscribe = None
+        self._hint()
+
+    async def publish(self, tickets: Sequence[Ticket]) -> None:
+        """Nothing: the store knows already."""
+
+    async def receive(self, queues: Sequence[str], by: NodeId, limit: int) -> Sequence[Ticket]:
+        """Wait until the store has hinted since the last time, and return nothing."""
+        del queues, limit  # the store knows what this receiver takes
+        woken = asyncio.Event()
+        self._waiters.add(woken)
+        try:
+            while self._hints == self._seen.get(by, 0):
+                await woken.wait()
+                woken.clear()
+            self._seen[by] = self._hints
+            return ()
+        finally:
+            self._waiters.discard(woken)
+
+    async def acknowledge(self, tickets: Sequence[Ticket], by: NodeId) -> None:
+        """Nothing: no ticket was handed out."""
+
+    async def reclaim(self, idle: timedelta, limit: int) -> int:
+        """Nothing: no ticket was handed out."""
+        del idle, limit
+        return 0
+
+    def _hint(self) -> None:
+        self._hints += 1
+        for woken in self._waiters:
+            woken.set()

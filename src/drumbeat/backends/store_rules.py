@@ -1,0 +1,56 @@
+"""What every store does in the same way: its checks, its reasons, and how queues are listed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from drumbeat.model.errors import IllegalChange
+from drumbeat.model.jobs.job import JobSpec, Settlement, Status
+from drumbeat.model.jobs.queue import PausedQueue, QueueRecord
+from drumbeat.model.time.instant import aware
+from drumbeat.rules.jobs.totals import totals
+from drumbeat.rules.jobs.transitions import SETTLING
+
+HISTORY = 100
+"""How many ended attempts of a job are kept."""
+LIMIT_REACHED = "its limit was reached when its turn came"
+REPLACED = "replaced by a later tick of its schedule"
+
+
+def check_times(specs: Sequence[JobSpec]) -> None:
+    """Reject a job whose time has no zone, before anything is written."""
+    for spec in specs:
+        if spec.run_at is not None:
+            aware("run_at", spec.run_at)
+
+
+def check_settlements(settlements: Sequence[Settlement]) -> None:
+    """Reject a change that no settlement may make, before anything is written."""
+    for settlement in settlements:
+        if settlement.change not in SETTLING:
+            raise IllegalChange(Status.RUNNING, settlement.change)
+
+
+def counted(statuses: Sequence[Status], numbers: Sequence[int]) -> dict[Status, int]:
+    """The numbers by status, without those that are zero."""
+    return {status: count for status, count in zip(statuses, numbers, strict=True) if count}
+
+
+def queue_records(
+    counts: Mapping[str, Mapping[Status, int]],
+    oldest: Mapping[str, datetime],
+    paused: Mapping[str, PausedQueue],
+    pruned: Mapping[str, Mapping[Status, int]],
+) -> tuple[QueueRecord, ...]:
+    """All queues that have or had jobs, or that are paused, by name."""
+    return tuple(
+        QueueRecord(
+            name,
+            counts.get(name, {}),
+            oldest.get(name),
+            paused.get(name),
+            totals(counts.get(name, {}), pruned.get(name, {})),
+        )
+        for name in sorted({*counts, *paused, *pruned})
+    )

@@ -1,0 +1,78 @@
+"""`drumbeat audit`: who changed what, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import click
+from rich.console import RenderableType
+
+from drumbeat.cli.command import Command, operations
+from drumbeat.cli.options.limit import limit_option, show_list
+from drumbeat.cli.output.tables import note, table
+from drumbeat.cli.session.session import Session
+from drumbeat.model.fleet.audit import AuditFilter
+from drumbeat.rules.human_time import Moments
+from drumbeat.wire.audit import AuditView
+
+LONGEST = 60
+"""Characters of the details that a line of the table shows."""
+
+
+@click.command("audit", cls=Command)
+@click.option("--actor", metavar="NAME", help="Only changes by this actor.")
+@click.option("--action", metavar="NAME", help="Only this action, such as queue.pause.")
+@click.option("--target", metavar="NAME", help="Only changes of this target.")
+@click.option("--since", metavar="TIME", help="Only changes since then, such as -2h.")
+@click.option("--until", metavar="TIME", help="Only changes before then.")
+@limit_option()
+@operations("audit.list")
+@click.pass_obj
+def command(
+    session: Session, /, since: str | None, until: str | None, limit: int, **fields: str | None
+) -> None:
+    """Show the changes that people and programs made, the newest first.
+
+    \b
+    Example:
+      drumbeat audit --since -1d
+      drumbeat audit --action schedule.pause -o json
+    """
+    moments = session.output.moments
+    wanted = AuditFilter(
+        since=moments.read(since) if since else None,
+        until=moments.read(until) if until else None,
+        **fields,
+    )
+    show_list(session, limit, lambda fleet, page: fleet.audit.list(wanted, page), _log)
+
+
+def _log(moments: Moments, entries: Sequence[AuditView]) -> RenderableType:
+    if not entries:
+        return note("There are no such changes.")
+    rows = (
+        (
+            moments.show(entry.at),
+            entry.actor,
+            entry.action,
+            entry.target,
+            _words(entry.details),
+            entry.outcome,
+            entry.reason or None,
+        )
+        for entry in entries
+    )
+    return table(
+        (f"at ({moments.zone_name})", "who", "what", "of", "?with", "outcome", "+why"), rows
+    )
+
+
+def _words(details: Mapping[str, object]) -> str:
+    """The details in short, such as `scope=admin`; `-o json` has all of them."""
+    words = (
+        f"{name}={value if isinstance(value, str) else json.dumps(value, separators=(',', ':'))}"
+        for name, value in details.items()
+    )
+    text = " ".join(words)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

@@ -1,0 +1,150 @@
+"""`drumbeat import crontab`: schedules from a crontab.
+
+A crontab names shell commands, and Drumbeat runs no shell: each line becomes a schedule for a task
+of its own, named by the comment above the line or by its command. `--python` prints the
+declarations of those tasks, to be pasted into an app.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from rich.console import RenderableType
+
+from drumbeat.cli.command import Group, operations
+from drumbeat.cli.exit_codes import Exit, Problem
+from drumbeat.cli.importing.crontab import Crontab, Line, read_crontab
+from drumbeat.cli.options.reason import reason_option
+from drumbeat.cli.output.tables import below, note, table
+from drumbeat.cli.session.session import Session
+from drumbeat.fleet.fleet import Fleet
+from drumbeat.model.errors import UnknownSchedule
+from drumbeat.model.text import counted
+from drumbeat.wire.new_schedule import NewScheduleView
+from drumbeat.wire.requests import request
+
+
+@click.group("import", cls=Group)
+def import_from() -> None:
+    """Bring schedules over from a crontab.
+
+    \b
+    Example:
+      drumbeat import crontab /etc/crontab --system
+    """
+
+
+@import_from.command("crontab")
+@click.argument(
+    "file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+)
+@click.option(
+    "--tz", metavar="ZONE", help="The zone of its times, if it names none. [default: UTC]"
+)
+@click.option("--system", is_flag=True, help="Each line names a user, as in /etc/crontab.")
+@click.option("--python", "declares", is_flag=True, help="Print declarations to paste into an app.")
+@click.option("--apply", "applies", is_flag=True, help="Create the schedules in the store.")
+@reason_option
+@operations("schedules.create")
+@click.pass_obj
+def crontab(
+    session: Session,
+    file: Path,
+    tz: str | None,
+    *,
+    system: bool,
+    declares: bool,
+    applies: bool,
+) -> None:
+    """Show which schedules a crontab would become.
+
+    Nothing is changed without --apply. Drumbeat runs no shell commands: each line becomes a
+    schedule for a task that is named by the comment above it, or else by its command; --python
+    prints those tasks. The FILE - is standard input.
+
+    \b
+    Example:
+      crontab -l | drumbeat import crontab - --tz Europe/Paris
+      drumbeat import crontab jobs.cron --python > jobs.py
+      drumbeat import crontab jobs.cron --apply
+    """
+    with click.open_file(str(file), encoding="utf-8") as opened:
+        found = read_crontab(opened.read(), tz, has_user=system)
+    if applies:
+        session.ask(lambda fleet: _create(fleet, found.lines, session.reason))
+    if declares:
+        click.echo(declarations(found.lines))
+    else:
+        data = {
+            "schedules": [_shape(line) for line in found.lines],
+            "refused": [{"line": number, "why": why} for number, why in found.refused],
+            "applied": applies,
+        }
+        session.output.show(data, lambda: _table(found))
+    if applies:
+        session.output.say(f"{counted(len(found.lines), 'schedule')} created.")
+    elif not declares:
+        session.output.say("Nothing was changed; --apply creates them, --python prints the tasks.")
+    if found.refused:
+        raise Problem(
+            "\n".join(f"line {number}: {why}" for number, why in found.refused), Exit.USAGE
+        )
+
+
+async def _create(fleet: Fleet, lines: Sequence[Line], reason: str) -> None:
+    for line in lines:
+        if await _exists(fleet, line.name):
+            raise Problem(
+                f"there is a schedule {line.name!r} already; nothing was created", Exit.CONFLICT
+            )
+    for line in lines:
+        fields = {
+            "name": line.name,
+            "when": line.trigger.to_json(),
+            "task": line.name,
+            "description": line.command,
+        }
+        await fleet.schedules.create(request(NewScheduleView, fields), reason)
+
+
+async def _exists(fleet: Fleet, name: str) -> bool:
+    try:
+        await fleet.schedules.get(name)
+    except UnknownSchedule:
+        return False
+    return True
+
+
+def _shape(line: Line) -> dict[str, object]:
+    return {
+        "line": line.number,
+        "name": line.name,
+        "task": line.name,
+        "trigger": line.trigger.to_json(),
+        "when": line.trigger.describe(),
+        "command": line.command,
+    }
+
+
+def _table(found: Crontab) -> RenderableType:
+    rows = ((line.name, line.number, line.trigger.describe(), line.command) for line in found.lines)
+    made = table(("schedule and task", ">line", "?when", "command"), rows)
+    return below(made, *(note(sentence) for sentence in found.notes))
+
+
+def declarations(lines: Sequence[Line]) -> str:
+    """Python that declares a task and a schedule for each line."""
+    parts = [
+        '"""Tasks that were brought over from a crontab."""',
+        "",
+        "import subprocess",
+        "",
+        "from drumbeat import Drumbeat, cron",
+        "",
+        "app = Drumbeat()",
+    ]
+    for line in lines:
+        parts += ["", "", *line.declaration()]
+    return "\n".join(parts)

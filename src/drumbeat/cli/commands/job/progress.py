@@ -1,0 +1,85 @@
+"""Reports the progress of a job on standard error until it is finished."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Protocol
+
+from drumbeat.cli.output.output import Output
+from drumbeat.fleet.fleet import Fleet
+from drumbeat.model.errors import WaitTimeout
+from drumbeat.model.visible_text import visible
+from drumbeat.wire.job import JobView
+
+LOOK_EVERY = 0.5
+"""Seconds between two reads of a job that is not finished."""
+
+
+class Report(Protocol):
+    """Reports the state of a job."""
+
+    def __call__(self, job: JobView) -> None: ...
+
+
+async def watch(fleet: Fleet, job_id: int, output: Output, timeout: float | None) -> JobView:
+    """The job once it is finished; `WaitTimeout` if it is not within so many seconds."""
+    left = timeout
+    with _report_to(output) as report:
+        while True:
+            report(await fleet.jobs.get(job_id))
+            step = LOOK_EVERY if left is None else min(LOOK_EVERY, left)
+            try:
+                job = await fleet.jobs.wait(job_id, step)
+            except WaitTimeout:
+                left = None if left is None else left - step
+                if left is not None and left <= 0:
+                    raise WaitTimeout(f"job {job_id} did not finish within {timeout:g} s") from None
+            else:
+                report(job)
+                return job
+
+
+@contextmanager
+def _report_to(output: Output) -> Generator[Report]:
+    """A bar that grows on a terminal, else a line for each change."""
+    if not sys.stderr.isatty():
+        yield _Lines(output)
+        return
+    from rich.markup import escape  # noqa: PLC0415 - only on a terminal
+    from rich.progress import Progress  # noqa: PLC0415 - as above
+
+    with Progress(console=output.error_console(), transient=True) as progress:
+        bar = progress.add_task("", total=None)
+
+        def report(job: JobView) -> None:
+            done, total = (job.progress.done, job.progress.total) if job.progress else (0, None)
+            description = escape(visible(_sentence(job)))  # a handler's message is not markup
+            progress.update(bar, description=description, completed=done, total=total)
+
+        yield report
+
+
+class _Lines:
+    """A line for each change."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._last = ""
+
+    def __call__(self, job: JobView) -> None:
+        sentence = _sentence(job)
+        if sentence != self._last:
+            self._last = sentence
+            self._output.say(sentence)
+
+
+def _sentence(job: JobView) -> str:
+    words = f"job {job.id} is {job.status}"
+    if job.attempt > 1:
+        words += f", attempt {job.attempt}"
+    if job.progress is not None:
+        of = f" of {job.progress.total:g}" if job.progress.total else ""
+        words += f", {job.progress.done:g}{of} {job.progress.message}".rstrip()
+    return words

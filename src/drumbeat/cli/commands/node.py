@@ -1,0 +1,143 @@
+"""`drumbeat node`: the nodes of the fleet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+from rich.console import RenderableType
+
+from drumbeat.cli.command import Group, operations
+from drumbeat.cli.exit_codes import Exit, Problem
+from drumbeat.cli.options.reason import reason_option
+from drumbeat.cli.output.json_view import as_json
+from drumbeat.cli.output.tables import facts, note, table
+from drumbeat.cli.session.session import Session
+from drumbeat.fleet.fleet import Fleet
+from drumbeat.rules.human_time import Moments
+from drumbeat.wire.node import NodeView
+
+
+@click.group("node", cls=Group)
+def command() -> None:
+    """List and drain the nodes of the fleet.
+
+    \b
+    Example:
+      drumbeat node list
+    """
+
+
+@command.command("list")
+@click.option("--all", "also_gone", is_flag=True, help="Also nodes that are gone.")
+@operations("nodes.list")
+@click.pass_obj
+def list_nodes(session: Session, *, also_gone: bool) -> None:
+    """List the nodes that are alive.
+
+    \b
+    Example:
+      drumbeat node list --all
+    """
+    nodes = session.ask(lambda fleet: fleet.nodes.list(gone=True))
+    shown = [node for node in nodes if node.alive or also_gone]
+    session.output.show(as_json(shown), lambda: _nodes(session.output.moments, shown))
+    gone = len(nodes) - len(shown)
+    if gone:
+        session.output.say(
+            "1 more is gone; --all lists it."
+            if gone == 1
+            else f"{gone} more are gone; --all lists them."
+        )
+
+
+@command.command()
+@click.argument("node_id", metavar="NODE")
+@operations("nodes.get")
+@click.pass_obj
+def show(session: Session, node_id: str) -> None:
+    """Show one node. NODE is its identity.
+
+    \b
+    Example:
+      drumbeat node show web-1:0f3a
+    """
+    node = session.ask(lambda fleet: fleet.nodes.get(node_id))
+    session.output.show(as_json(node), lambda: _node(session.output.moments, node))
+
+
+@command.command()
+@click.argument("names", nargs=-1, required=True, metavar="NODE...")
+@reason_option
+@operations("nodes.drain")
+@click.pass_obj
+def drain(session: Session, names: Sequence[str]) -> None:
+    """Ask nodes to finish their work and stop.
+
+    NODE is an identity or a label; a label means all nodes that have it. A node learns of it with
+    its next heartbeat.
+
+    \b
+    Example:
+      drumbeat node drain web-1
+    """
+
+    async def ask(fleet: Fleet) -> list[str]:
+        _check_names(names, await fleet.nodes.list())
+        draining = [await fleet.nodes.drain(name, session.reason) for name in names]
+        return [node for each in draining for node in each.draining]
+
+    nodes = session.ask(ask)
+    session.output.show(
+        {"draining": nodes}, lambda: "\n".join(f"{node} was asked to drain" for node in nodes)
+    )
+
+
+def _check_names(names: Sequence[str], alive: Sequence[NodeView]) -> None:
+    """Refuse unknown names before any node is drained."""
+    for name in names:
+        if not any(name in (node.id, node.label) for node in alive):
+            known = ", ".join(node.id for node in alive) or "none"
+            raise Problem(f"no live node is named {name!r}; alive: {known}", Exit.NOT_FOUND)
+
+
+def _nodes(moments: Moments, nodes: Sequence[NodeView]) -> RenderableType:
+    if not nodes:
+        return note("No node is alive.")
+    rows = (
+        (
+            node.id,
+            _state(node),
+            _roles(node),
+            f"{node.busy}/{node.slots}" if node.slots else None,
+            moments.distance(node.beat_at),
+            ", ".join(node.queues),
+        )
+        for node in nodes
+    )
+    return table(("node", "state", "roles", "?>busy", ">beat", "?queues"), rows)
+
+
+def _node(moments: Moments, node: NodeView) -> RenderableType:
+    return facts(
+        (
+            ("node", node.id),
+            ("state", _state(node)),
+            ("roles", _roles(node)),
+            ("busy", f"{node.busy} of {node.slots}"),
+            ("queues", ", ".join(node.queues) or None),
+            ("version", node.version),
+            ("started", moments.stamped(node.started_at)),
+            ("last heartbeat", moments.stamped(node.beat_at)),
+        )
+    )
+
+
+def _roles(node: NodeView) -> str:
+    return ("leader, " if node.leader else "") + ", ".join(sorted(node.roles))
+
+
+def _state(node: NodeView) -> str:
+    if not node.alive:
+        return "dead"
+    return "draining" if node.draining or node.drain_requested else "alive"

@@ -1,0 +1,175 @@
+"""`drumbeat run`: a node of the fleet, or several; `scheduler`, `worker`, `api` are short forms."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from drumbeat.cli.command import Command
+from drumbeat.cli.exit_codes import Exit, Problem
+from drumbeat.cli.options.settings import as_options, given, setting_options
+from drumbeat.cli.session.session import Session
+from drumbeat.model.fleet.node import Role
+
+if TYPE_CHECKING:
+    from drumbeat.app import Drumbeat
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+DEFAULT_ROLES = f"{Role.SCHEDULER},{Role.WORKER}"
+MOST_PROCESSES = 256
+ONE_ADDRESS = (
+    "several processes cannot listen at one address: leave --processes out, or start each API "
+    "node by itself with its own --http-addr"
+)
+
+
+def _node_options(function: F) -> F:
+    """Give a command the options that `run` and its short forms share."""
+    for add in (
+        click.option(
+            "--supervised",
+            "supervisor_pipe",
+            type=int,
+            hidden=True,
+            help="The file descriptor whose end means that the supervisor is gone.",
+        ),
+        setting_options,
+        click.option(
+            "--processes",
+            "count",
+            type=click.IntRange(1, MOST_PROCESSES),
+            default=1,
+            show_default=True,
+            help="Run so many nodes, each in a process of its own.",
+        ),
+        click.argument("path", metavar="APP", required=False),
+    ):
+        function = add(function)
+    return function
+
+
+@click.command("run", cls=Command)
+@click.option(
+    "--roles",
+    default=DEFAULT_ROLES,
+    show_default=True,
+    metavar="ROLES",
+    help="What the node does: scheduler, worker, api, or several of them.",
+)
+@_node_options
+@click.pass_obj
+def command(session: Session, /, path: str | None, roles: str, **options: Any) -> None:
+    """Run a node of the fleet until a signal stops it. APP is MODULE:NAME.
+
+    The first SIGTERM or SIGINT drains: no more work is taken, leadership is given up, and running
+    jobs may finish within the grace. A second one cuts the grace short, a third ends at once.
+    SIGQUIT drains without any limit.
+
+    \b
+    Example:
+      drumbeat run shop.jobs:app
+      drumbeat run shop.jobs:app --roles worker --queues mail,default --processes 4
+    """
+    _run(session, path, [role.strip() for role in roles.split(",") if role.strip()], options)
+
+
+@click.command("scheduler", cls=Command)
+@_node_options
+@click.pass_obj
+def scheduler(session: Session, /, path: str | None, **options: Any) -> None:
+    """Run a node that only schedules: `drumbeat run APP --roles scheduler`.
+
+    It also serves the HTTP API if --http-addr or HTTP_ADDR gives an address.
+
+    \b
+    Example:
+      drumbeat scheduler shop.jobs:app
+      HTTP_ADDR=127.0.0.1:8080 drumbeat scheduler shop.jobs:app
+    """
+    _run(session, path, [Role.SCHEDULER], options)
+
+
+@click.command("worker", cls=Command)
+@_node_options
+@click.pass_obj
+def worker(session: Session, /, path: str | None, **options: Any) -> None:
+    """Run a node that only works: `drumbeat run APP --roles worker`.
+
+    \b
+    Example:
+      drumbeat worker shop.jobs:app --queues mail --concurrency 20
+    """
+    _run(session, path, [Role.WORKER], options)
+
+
+@click.command("api", cls=Command)
+@_node_options
+@click.pass_obj
+def api(session: Session, /, path: str | None, **options: Any) -> None:
+    """Run a node that only serves HTTP: `drumbeat run APP --roles api`.
+
+    It listens at 127.0.0.1:8080 unless --http-addr says otherwise. From other machines it can be
+    reached once there is a token: `drumbeat token create`, or DRUMBEAT_API_TOKEN.
+
+    \b
+    Example:
+      drumbeat api shop.jobs:app
+      drumbeat api shop.jobs:app --http-addr :8080
+    """
+    _run(session, path, [Role.API], options)
+
+
+def _run(session: Session, path: str | None, roles: list[str], options: dict[str, Any]) -> None:
+    path = path or session.app_path
+    if path is None:
+        raise Problem("which app? Give its path, such as shop.jobs:app", Exit.USAGE)
+    count, pipe = options.pop("count"), options.pop("supervisor_pipe")
+    session.settings |= given(options)
+    if count > 1:
+        if Role.API in roles:
+            raise Problem(ONE_ADDRESS, Exit.USAGE)
+        from drumbeat.cli.running.supervisor import Supervisor  # noqa: PLC0415 - for those who want many
+
+        arguments = ["run", path, "--roles", ",".join(roles), *as_options(session.settings)]
+        raise SystemExit(asyncio.run(Supervisor(arguments, count, session.output.say).run()))
+    if pipe is not None:
+        threading.Thread(target=_stop_at_end_of, args=(pipe,), daemon=True).start()
+    session.app_path = path
+    app = session.app()
+    _export(session.settings)
+    try:
+        app.run(
+            [*roles, Role.API] if roles == [Role.SCHEDULER] and _has_http_address(app) else roles
+        )
+    except SystemExit as ended:
+        if session.debug and ended.__cause__ is not None:
+            traceback.print_exception(ended.__cause__)
+        raise
+
+
+def _has_http_address(app: Drumbeat) -> bool:
+    """Whether the address of the HTTP API is set, and not only the default."""
+    from drumbeat.config import Level  # noqa: PLC0415 - the settings, when needed
+
+    origin = app.settings.origins.get("http_addr")
+    return origin is not None and origin.level is not Level.DEFAULT
+
+
+def _stop_at_end_of(pipe: int) -> None:
+    """Drain when the supervisor has died, since nobody else would stop this node."""
+    while os.read(pipe, 1):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _export(settings: Mapping[str, str]) -> None:
+    """Export the settings, so that processes of `process=True` handlers create the same app."""
+    os.environ.update({f"DRUMBEAT_{name.upper()}": text for name, text in settings.items()})

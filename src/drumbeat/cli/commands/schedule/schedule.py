@@ -1,0 +1,125 @@
+"""`drumbeat schedule`: list, show, preview and explain schedules, and change them."""
+
+from __future__ import annotations
+
+import click
+
+from drumbeat.cli.command import Group, operations
+from drumbeat.cli.commands.schedule.changes import CHANGES
+from drumbeat.cli.commands.schedule.definition import create, edit
+from drumbeat.cli.commands.schedule.view import (
+    explanation_text,
+    preview_table,
+    schedule_facts,
+    schedule_table,
+)
+from drumbeat.cli.options.limit import first, limit_option, show_list
+from drumbeat.cli.output.json_view import as_json
+from drumbeat.cli.output.zone_name import zone_name
+from drumbeat.cli.session.session import Session
+from drumbeat.fleet.fleet import Fleet
+from drumbeat.wire.schedule import ScheduleView
+from drumbeat.wire.tick import TickView
+
+LAST = 5
+"""Ticks of the ledger that are shown with a schedule."""
+
+
+@click.group("schedule", cls=Group)
+def command() -> None:
+    """List, show, change and explain schedules.
+
+    \b
+    Example:
+      drumbeat schedule explain nightly-backup
+    """
+
+
+for change in (create, edit, *CHANGES):
+    command.add_command(change)
+
+
+@command.command("list")
+@click.option("--prefix", default="", metavar="TEXT", help="Only names that begin with it.")
+@limit_option(100)
+@operations("schedules.list")
+@click.pass_obj
+def list_schedules(session: Session, prefix: str, limit: int) -> None:
+    """List schedules by name, with their next tick.
+
+    \b
+    Example:
+      drumbeat schedule list --prefix billing-
+    """
+    show_list(
+        session, limit, lambda fleet, page: fleet.schedules.list(page, prefix), schedule_table
+    )
+
+
+@command.command()
+@click.argument("name")
+@operations("schedules.get", "schedules.ticks")
+@click.pass_obj
+def show(session: Session, name: str) -> None:
+    """Show the schedule NAME and its last ticks.
+
+    \b
+    Example:
+      drumbeat schedule show nightly-backup
+    """
+
+    async def ask(fleet: Fleet) -> tuple[ScheduleView, list[TickView]]:
+        schedule = await fleet.schedules.get(name)
+        ticks, _ = await first(LAST, lambda page: fleet.schedules.ticks(name, page))
+        return schedule, ticks
+
+    schedule, ticks = session.ask(ask)
+    data = {**as_json(schedule), "ticks": as_json(ticks)}
+    session.output.show(data, lambda: schedule_facts(session.output.moments, schedule, ticks))
+
+
+@command.command()
+@click.argument("name")
+@click.option(
+    "--count", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many."
+)
+@operations("schedules.preview")
+@click.pass_obj
+def preview(session: Session, name: str, count: int) -> None:
+    """Show the next ticks of the schedule NAME.
+
+    Lists the ticks that will fire as things stand, without those that are skipped or that a
+    calendar excludes. Notes say which ticks a clock change moves, drops or repeats.
+
+    \b
+    Example:
+      drumbeat schedule preview nightly-backup --count 20
+    """
+    found = session.ask(lambda fleet: fleet.schedules.preview(name, count))
+    session.output.show(as_json(found), lambda: preview_table(session.output.moments, found))
+
+
+@command.command()
+@click.argument("name")
+@click.option(
+    "--ticks",
+    "count",
+    type=click.IntRange(1, 1000),
+    default=10,
+    show_default=True,
+    help="How many of its last ticks.",
+)
+@operations("schedules.explain")
+@click.pass_obj
+def explain(session: Session, name: str, count: int) -> None:
+    """Explain why the schedule NAME did or did not run.
+
+    Tells what happened to its last ticks, which ticks come next, and what may keep it from running.
+
+    \b
+    Example:
+      drumbeat schedule explain nightly-backup
+    """
+    zone = zone_name(session.output.zone)
+    found = session.ask(lambda fleet: fleet.schedules.explain(name, count, zone))
+    session.output.show(as_json(found), lambda: explanation_text(session.output.moments, found))

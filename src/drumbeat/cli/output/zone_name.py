@@ -1,0 +1,30 @@
+"""The IANA name of the time zone that people are shown, for a server."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, tzinfo
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from drumbeat.model.errors import DrumbeatError
+from drumbeat.model.time.zones import zone as zone_named
+
+LOCAL_TIME = Path("/etc/localtime")
+ZONES = "/zoneinfo/"
+
+
+def zone_name(zone: tzinfo | None) -> str:
+    """The name of a zone (None: that of this machine); UTC if it has none."""
+    if isinstance(zone, ZoneInfo):
+        return zone.key or "UTC"
+    if zone is UTC:
+        return "UTC"
+    named = os.environ.get("TZ", "").lstrip(":")
+    if not named and LOCAL_TIME.is_symlink():
+        named = str(LOCAL_TIME.resolve()).partition(ZONES)[2]
+    try:
+        zone_named(named or "UTC")
+    except DrumbeatError:
+        return "UTC"
+    return named or "UTC"

@@ -1,0 +1,1 @@
+"""What the global options say, and which fleet is asked."""

@@ -1,1 +1,0 @@
-"""Coordinators: they appoint leaders, grant locks, list nodes and keep small configuration."""

@@ -1,0 +1,123 @@
+"""The executor: runs a handler and returns how it ended. Every outcome becomes a value."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Callable
+from contextvars import Context, copy_context
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from drumbeat.engine.executing.own_context import OwnContext
+from drumbeat.engine.executing.processes import Processes
+from drumbeat.engine.executing.run import Run
+from drumbeat.engine.executing.threads import Threads
+from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.engine.tasks.codec import Unstorable, encode_result
+from drumbeat.engine.tasks.context import CURRENT
+from drumbeat.engine.tasks.task import Place
+from drumbeat.model.errors import Cancel, InvalidArguments, Snooze
+from drumbeat.model.events import AttemptOverran, ResultDropped
+from drumbeat.model.jobs.ending import Ending, Raised, Returned, Snoozed, Stopped
+
+NOTHING = Returned()
+OUR_FILES = frozenset(
+    str(Path(__file__).with_name(name))
+    for name in ("executor.py", "own_context.py", "child.py", "threads.py")
+)
+
+
+class Executor:
+    """Runs handlers: on the loop, in threads, or in processes."""
+
+    def __init__(self, bus: Bus) -> None:
+        self._bus = bus
+        self._threads = Threads()
+        self.processes = Processes(self._threads)
+        """The children in which handlers with `process=True` run."""
+
+    async def execute(self, run: Run) -> Ending:
+        """Run the handler until it ends, or until the run is interrupted."""
+        try:
+            definition = run.definition
+            if definition.place is Place.PROCESS:
+                answer = await self.processes.call(run)
+                ending = self._drop(run, answer) if isinstance(answer, Unstorable) else answer
+            else:
+                args, kwargs = definition.codec.decode(run.attempt.spec.arguments)
+                if definition.takes_context:
+                    args.insert(0, run.context)
+                context = copy_context()
+                context.run(CURRENT.set, run)
+                result: object
+                if definition.place is Place.LOOP:
+                    coroutine = context.run(definition.handler, *args, **kwargs)
+                    try:
+                        waits_for = context.run(coroutine.send, None)
+                    except StopIteration as returned:
+                        result = returned.value
+                    else:
+                        result = await OwnContext(context, coroutine, waits_for)
+                else:
+                    call = partial(definition.handler, *args, **kwargs)
+                    result = await self._in_thread(run, call, context)
+                ending = NOTHING if result is None else self._returned(run, result)
+        except asyncio.CancelledError as error:
+            # Nobody interrupted the run, so this is an ordinary error, unlike `Cancel`.
+            return run.interruption or raised(error)
+        except KeyboardInterrupt:
+            raise  # meant for the event loop, not for this handler
+        except BaseException as error:
+            if isinstance(error, GeneratorExit) and not run.is_current:
+                raise  # this coroutine is being closed; else the handler raised it
+            ending = ending_of(error)
+        finally:
+            run.end()
+        return ending if run.request is None else run.answer(ending)
+
+    def close(self) -> None:
+        self.processes.close()
+        self._threads.close()
+
+    async def _in_thread(self, run: Run, function: Callable[[], Any], context: Context) -> object:
+        future = self._threads.call(function, context)
+        try:
+            returned: object = await asyncio.shield(future)
+        except asyncio.CancelledError:
+            if not future.done():  # a thread cannot be ended: its slot waits for it
+                run.left_behind = future
+                self._bus.emit(AttemptOverran(run.attempt))
+            raise
+        return returned
+
+    def _returned(self, run: Run, result: object) -> Ending:
+        encoded = encode_result(result)
+        return self._drop(run, encoded) if isinstance(encoded, Unstorable) else Returned(encoded)
+
+    def _drop(self, run: Run, result: Unstorable) -> Ending:
+        self._bus.emit(ResultDropped(run.attempt, result.why))
+        return NOTHING
+
+
+def ending_of(error: BaseException) -> Ending:
+    """How an error ends an attempt. `Snooze` and `Cancel` are requests, not failures."""
+    match error:
+        case Snooze():
+            return Snoozed(error.delay)
+        case Cancel():
+            return Stopped(error.reason)
+        case InvalidArguments():
+            return Raised(str(error), final=True)
+        case _:
+            return raised(error)
+
+
+def raised(error: BaseException) -> Raised:
+    """The error with its traceback, without our own frames above the handler's."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_frame.f_code.co_filename in OUR_FILES:
+        trace = trace.tb_next
+    error.__traceback__ = trace
+    return Raised("".join(traceback.format_exception(error)).rstrip(), exception=error)

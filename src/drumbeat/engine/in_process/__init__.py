@@ -1,0 +1,1 @@
+"""In-process mode: instances that share a coordinator but no store."""

@@ -1,0 +1,1 @@
+"""Leading: elections, terms, locks and hand-overs."""

@@ -1,0 +1,1 @@
+"""Lifecycle: how a node starts, runs and stops."""

@@ -1,0 +1,213 @@
+"""The node: all services of one process, started and stopped together.
+
+The order of stopping loses nothing: take no more work, resign so that another leads at once, let
+running jobs finish within the grace, give the rest back unharmed, settle with the store, leave.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+
+from drumbeat.engine.executing.executor import Executor
+from drumbeat.engine.executing.run import CANCEL_GRACE
+from drumbeat.engine.leading.elector import LeaderElector
+from drumbeat.engine.leading.leadership import Leadership
+from drumbeat.engine.lifecycle.store_outage import StoreOutage
+from drumbeat.engine.plumbing.service import Service, ServiceContext, serving
+from drumbeat.engine.plumbing.time_outs import timeout_after
+from drumbeat.engine.working.conflicts import ConflictReporter
+from drumbeat.engine.working.heartbeat import Heartbeat
+from drumbeat.engine.working.node_state import NodeState
+from drumbeat.engine.working.pools import ExecutionPools
+from drumbeat.engine.working.worker import Worker
+from drumbeat.model.events import (
+    JobConflicted,
+    LeadershipGained,
+    LeadershipLost,
+    NodeDraining,
+    NodeStarted,
+    NodeStopped,
+    ServiceFailed,
+)
+from drumbeat.model.fleet.node import Role
+from drumbeat.model.ids import NodeId
+from drumbeat.model.jobs.ending import GivenBack
+from drumbeat.ports.store import Store
+
+LOST = "leadership was lost"
+STOP_TIMEOUT = 5.0
+"""Seconds for interrupted handlers to end, and for the store to be told."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeParts:
+    """What a node is made of. None: the node lacks that role."""
+
+    id: NodeId
+    roles: frozenset[Role]
+    state: NodeState
+    heartbeat: Heartbeat
+    pools: ExecutionPools
+    executor: Executor
+    worker: Worker | None
+    elector: LeaderElector | None
+    others: tuple[Service, ...] = ()
+    """Services that run whether the node leads or not."""
+    in_process: bool = False
+    """Whether no store is shared, so that the jobs of ticks run here because this node led."""
+
+
+class RunningNode:
+    """One process of the fleet, from its start to its end."""
+
+    def __init__(self, parts: NodeParts, store: Store, context: ServiceContext) -> None:
+        self._parts = parts
+        self._store = store
+        self._runtime = context.runtime
+        self._bus = context.bus
+        self._services: asyncio.Task[None] | None = None
+        self._unsubscribe: list[Callable[[], object]] = []
+        self._draining = False
+        self._hurried = False
+
+    @property
+    def drain_requested(self) -> asyncio.Event:
+        return self._parts.state.drain_requested
+
+    @property
+    def leadership(self) -> Leadership | None:
+        return self._parts.state.leadership
+
+    @property
+    def draining(self) -> bool:
+        return self._draining
+
+    @property
+    def load(self) -> tuple[int, int]:
+        """How many jobs this node may run at once, and how many it runs now."""
+        parts = self._parts
+        return (parts.pools.count if Role.WORKER in parts.roles else 0), parts.pools.busy
+
+    async def start(self) -> None:
+        """Send the first heartbeat, then start every service."""
+        parts = self._parts
+        await parts.heartbeat.once()
+        reporter = ConflictReporter(self._store.jobs, self._bus)
+        self._unsubscribe.append(self._bus.on(JobConflicted, reporter.explain))
+        self._unsubscribe += StoreOutage(self._bus, self._runtime.clock).attach()
+        self._connect()
+        self._services = asyncio.create_task(self._serve(), name="drumbeat-node")
+        if parts.elector is not None:
+            parts.elector.start()
+        self._bus.emit(NodeStarted(parts.id, tuple(sorted(parts.roles))))
+
+    async def stop(self, grace: float, reason: str = "the node is stopping") -> None:
+        """Drain within this many seconds, and stop."""
+        parts = self._parts
+        self._drain(reason)
+        try:
+            if parts.elector is not None:
+                await parts.elector.stop()
+            if parts.worker is not None:
+                await self._finish(parts.worker, grace, reason)
+        finally:
+            await self._end_services()
+        if parts.worker is not None:
+            await self._bounded(parts.worker.flush())
+        await self._bounded(self._store.nodes.leave(parts.id))
+        parts.executor.close()
+        self._bus.emit(NodeStopped(parts.id))
+        await self._bounded(self._bus.flush())
+
+    async def crash(self) -> None:
+        """End like a killed process: nothing is drained, given back or reported. For tests."""
+        await self._end_services()
+        self._parts.executor.close()
+
+    async def wait(self) -> None:
+        """Return when the services have ended, which they do not by themselves."""
+        if self._services is not None:
+            await asyncio.wait([self._services])
+
+    def hurry(self) -> None:
+        """End the grace of a stop that is under way."""
+        self._hurried = True
+        self._parts.pools.attempts.ended.set()
+
+    async def _drain_on_request(self) -> None:
+        await self.drain_requested.wait()
+        self._drain("the node is draining")
+        if self._parts.elector is not None:
+            self._parts.elector.withdraw()
+
+    def _drain(self, reason: str) -> None:
+        if self._draining:
+            return
+        self._draining = True
+        self._bus.emit(NodeDraining(self._parts.id, reason))
+        if self._parts.worker is not None:
+            self._parts.worker.stop_taking(reason)
+
+    def _connect(self) -> None:
+        parts = self._parts
+        if parts.worker is None or parts.state.leadership is None:
+            return
+        worker = parts.worker
+        self._unsubscribe += (
+            self._bus.on(LeadershipGained, lambda _: worker.wake()),
+            self._bus.on(LeadershipLost, lambda _: worker.interrupt_leader_jobs(LOST)),
+        )
+        if parts.in_process:
+            self._unsubscribe.append(
+                self._bus.on(LeadershipLost, lambda _: worker.warn_tick_jobs(LOST))
+            )
+        if parts.state.followers_idle:
+            self._unsubscribe.append(self._bus.on(LeadershipLost, lambda _: self._idle()))
+
+    def _idle(self) -> None:
+        """Give back all that was taken while this node led."""
+        self._parts.pools.give_back_waiting(LOST)
+        for run in tuple(self._parts.pools.runs.values()):
+            run.interrupt(GivenBack(LOST), CANCEL_GRACE)
+
+    async def _serve(self) -> None:
+        parts = self._parts
+        services = (parts.heartbeat, parts.worker, parts.state.leadership, *parts.others)
+        async with (
+            asyncio.TaskGroup() as group,
+            serving([service for service in services if service], self._store),
+        ):
+            group.create_task(self._drain_on_request(), name="drumbeat-drain")
+            await self._bus.run()
+
+    async def _finish(self, worker: Worker, grace: float, reason: str) -> None:
+        pools, clock = self._parts.pools, self._runtime.clock
+        until = clock.elapsed() + grace
+        while not pools.idle and clock.elapsed() < until and not self._hurried:
+            await pools.attempts.ended.wait(None if until == inf else until - clock.elapsed())
+        worker.interrupt_all(reason)
+        until = clock.elapsed() + STOP_TIMEOUT
+        while not pools.idle and clock.elapsed() < until:
+            await pools.attempts.ended.wait(until - clock.elapsed())
+
+    async def _end_services(self) -> None:
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
+        self._unsubscribe.clear()
+        if self._services is not None:
+            self._services.cancel()
+            await self._bounded(self._ended(self._services))
+
+    async def _ended(self, services: asyncio.Task[None]) -> None:
+        await asyncio.wait([services])
+
+    async def _bounded(self, last: Coroutine[Any, Any, None]) -> None:
+        try:
+            async with timeout_after(self._runtime.clock, STOP_TIMEOUT):
+                await last
+        except Exception as error:  # noqa: BLE001 - the store will find out by itself
+            self._bus.emit(ServiceFailed("node", error, 1))

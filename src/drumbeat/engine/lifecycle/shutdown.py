@@ -1,0 +1,104 @@
+"""Shutdown by the signals of the operating system.
+
+The first SIGTERM or SIGINT drains within the grace; a second one cuts the grace short: running
+jobs are interrupted and given back; a third ends the process at once. SIGQUIT drains without limit.
+A request to drain that came through the store counts as a SIGTERM.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import signal
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Protocol, TypeAlias
+
+from drumbeat.engine.lifecycle.startup import StartAbandoned
+
+
+class Stoppable(Protocol):
+    """What a signal stops."""
+
+    @property
+    def drain_requested(self) -> asyncio.Event:
+        """Set when a person has asked for this node to be drained."""
+        ...
+
+    def hurry(self) -> None:
+        """End the grace of a stop that is under way."""
+        ...
+
+    async def wait(self) -> None:
+        """Return when its services have ended, which they do not by themselves."""
+        ...
+
+
+Start: TypeAlias = Callable[[], Coroutine[Any, Any, Stoppable]]
+Stop: TypeAlias = Callable[[float], Coroutine[Any, Any, None]]
+
+
+async def run_until_signalled(
+    start: Start, stop: Stop, grace: float, abandon: Callable[[], None] = lambda: None
+) -> None:
+    """Start a node, wait for a signal, then stop the node as the signal says.
+
+    A signal during the start takes effect as soon as the node runs, so that it drains. If the
+    start waits for the store, `abandon` ends it and nothing is run.
+    """
+    asked: asyncio.Queue[signal.Signals] = asyncio.Queue()
+
+    def handle(number: signal.Signals) -> None:
+        asked.put_nowait(number)
+        abandon()
+
+    with _handlers(handle):
+        try:
+            node = await start()
+        except StartAbandoned:
+            return
+        first = await _first(asked, node)
+        async with asyncio.TaskGroup() as group:
+            stopping = group.create_task(stop(math.inf if first is signal.SIGQUIT else grace))
+            hurrying = group.create_task(_hurry(asked, node))
+            stopping.add_done_callback(lambda _: hurrying.cancel())
+
+
+async def _hurry(asked: asyncio.Queue[signal.Signals], node: Stoppable) -> None:
+    while True:
+        again = await asked.get()
+        if again is not signal.SIGQUIT:
+            node.hurry()
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, _exit)
+
+
+def _exit(_number: int, _frame: FrameType | None) -> None:
+    os._exit(1)
+
+
+async def _first(asked: asyncio.Queue[signal.Signals], node: Stoppable) -> signal.Signals:
+    signalled = asyncio.ensure_future(asked.get())
+    drained = asyncio.ensure_future(node.drain_requested.wait())
+    ended = asyncio.ensure_future(node.wait())
+    try:
+        await asyncio.wait([signalled, drained, ended], return_when=asyncio.FIRST_COMPLETED)
+        return signalled.result() if signalled.done() else signal.SIGTERM
+    finally:
+        for waiting in (signalled, drained, ended):
+            waiting.cancel()
+
+
+@contextmanager
+def _handlers(handle: Callable[[signal.Signals], None]) -> Generator[None]:
+    loop = asyncio.get_running_loop()
+    caught = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
+    for number in caught:
+        loop.add_signal_handler(number, handle, number)
+    try:
+        yield
+    finally:
+        for number in caught:
+            loop.remove_signal_handler(number)

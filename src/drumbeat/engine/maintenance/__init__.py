@@ -1,0 +1,1 @@
+"""Maintenance: the leader's services that promote, reap and prune jobs."""

@@ -1,0 +1,72 @@
+"""The promoter: queues pending jobs whose time has come, and notifies the workers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from drumbeat.engine.plumbing.service import Service, ServiceContext
+from drumbeat.ports.queue import Queue
+from drumbeat.ports.store import JobStore, Topic
+
+AGAIN = 0.05
+"""Seconds to the next pass when a job is due by our clock, but not by the store's."""
+MOMENT = 0.005
+"""Shortest pause: jobs that come due one after the other are promoted in batches."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromoterSettings:
+    """Batch size, longest pause, and when a ticket counts as lost."""
+
+    batch: int = 1_000
+    poll: float | None = 1.0
+    republish_after: timedelta = timedelta(seconds=30)
+
+
+class Promoter(Service):
+    """Promotes what is due. It needs no epoch: promoting twice changes nothing."""
+
+    name = "promoter"
+    topics = (Topic.TIMES,)
+
+    def __init__(
+        self,
+        jobs: JobStore,
+        queue: Queue,
+        settings: PromoterSettings,
+        context: ServiceContext,
+    ) -> None:
+        super().__init__(context)
+        self._jobs = jobs
+        self._queue = queue
+        self._settings = settings
+        self._republish_at = 0.0
+
+    async def once(self) -> float | None:
+        """Promote one batch; return how long nothing will be due."""
+        promoted = await self._jobs.promote(self._settings.batch)
+        if promoted.tickets:
+            await self._queue.publish(promoted.tickets)
+        if len(promoted.tickets) == self._settings.batch:
+            return 0.0
+        pauses = [await self._republish()]
+        if self._settings.poll is not None:
+            pauses.append(self._settings.poll)
+        if promoted.next_at is not None:
+            wait = (promoted.next_at - self._runtime.clock.now()).total_seconds()
+            # A job that came due during the request does not mean that the clocks differ.
+            clocks_agree = wait > -AGAIN or bool(promoted.tickets)
+            pauses.append(max(wait, MOMENT) if clocks_agree else AGAIN)
+        return min(pauses)
+
+    async def _republish(self) -> float:
+        now = self._runtime.clock.elapsed()
+        if now >= self._republish_at:
+            after = self._settings.republish_after
+            stale = await self._jobs.stale(after, self._settings.batch)
+            if stale.tickets:
+                await self._queue.publish(stale.tickets)
+            await self._queue.reclaim(after, self._settings.batch)
+            self._republish_at = now + after.total_seconds()
+        return self._republish_at - now

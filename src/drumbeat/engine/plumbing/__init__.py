@@ -1,0 +1,1 @@
+"""Plumbing: clocks, threads, events, wake-ups and the shape of services."""

@@ -1,0 +1,1 @@
+"""Tasks: registered handlers, their options and their arguments."""

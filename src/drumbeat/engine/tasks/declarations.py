@@ -1,0 +1,128 @@
+"""Declarations: the tasks and schedules that an app's code declares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Unpack
+
+from drumbeat.engine.submitting.submissions import Submissions
+from drumbeat.engine.tasks.decorators import Decorator, TaskDecorator
+from drumbeat.engine.tasks.handle import Task, TaskSettings
+from drumbeat.engine.tasks.registry import TaskRegistry
+from drumbeat.engine.tasks.scheduled import (
+    Arguments,
+    PolicySettings,
+    ScheduledTask,
+    ScheduleOptions,
+    schedule_of,
+)
+from drumbeat.engine.tasks.task import TaskDefinition, TaskOptions, define
+from drumbeat.model.errors import ConfigurationError, DuplicateSchedule
+from drumbeat.model.schedules.schedule import Schedule
+from drumbeat.model.triggers.trigger import Trigger
+
+
+class Declarations:
+    """What code declares. Nothing is written before the app starts."""
+
+    def __init__(self, registry: TaskRegistry, submissions: Submissions) -> None:
+        self._registry = registry
+        self._submissions = submissions
+        self._declared: dict[str, Schedule] = {}
+        self.task = TaskDecorator(self._register_task)
+        """Registers a task: `@app.task`, or `@app.task(queue="mail", timeout=30)`."""
+
+    @property
+    def tasks(self) -> frozenset[str]:
+        return self._registry.names
+
+    def secrets(self, task: str) -> tuple[str, ...]:
+        """The arguments of a task whose values are never shown; none if the task is unknown."""
+        return self._registry.secrets(task)
+
+    def task_named(self, name: str) -> Task[..., Any]:
+        """The handle of a registered task; `UnknownTask` if there is none."""
+        return Task(self._registry.get(name), self._submissions)
+
+    def scheduled(
+        self,
+        when: Trigger | str,
+        *,
+        name: str | None = None,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        process: bool = False,
+        **options: Unpack[PolicySettings],
+    ) -> Decorator:
+        """Register a task and declare a schedule for it, both under one name.
+
+        Takes the policies of the schedule and the options of the task.
+        """
+        sorted_options = ScheduleOptions.sort(options)
+
+        def decorate(handler: Callable[..., Any]) -> Task[..., Any]:
+            definition = define(handler, name, TaskOptions.of(sorted_options.task), process=process)
+            arguments = Arguments(args, kwargs or {})
+            schedule = schedule_of(definition.name, when, definition, sorted_options, arguments)
+            return self._register(definition, schedule)
+
+        return Decorator(decorate)
+
+    def schedule(
+        self,
+        task: Task[..., Any],
+        when: Trigger | str,
+        *,
+        name: str | None = None,
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        **options: Unpack[PolicySettings],
+    ) -> Schedule:
+        """Declare a schedule for a task that is registered; a task may have several."""
+        definition = self._registry.get(task.name)
+        sorted_options = ScheduleOptions.sort(options)
+        definition = replace(definition, options=replace(definition.options, **sorted_options.task))
+        schedule = schedule_of(
+            name or task.name, when, definition, sorted_options, Arguments(args, kwargs or {})
+        )
+        self._declare(schedule)
+        return schedule
+
+    def register(self, task: ScheduledTask) -> Task[[], Any]:
+        """Register a scheduled task in the class style."""
+        for attribute in ("name", "schedule"):
+            if not getattr(task, attribute, None):
+                raise ConfigurationError(
+                    f"{type(task).__name__} needs a class attribute {attribute!r}"
+                )
+        options = ScheduleOptions.sort(task.options)
+        definition = define(task.execute, task.name, TaskOptions.of(options.task))
+        return self._register(
+            definition, schedule_of(task.name, task.schedule, definition, options)
+        )
+
+    def _register_task(
+        self,
+        handler: Callable[..., Any],
+        name: str | None,
+        settings: TaskSettings,
+        *,
+        process: bool,
+    ) -> Task[..., Any]:
+        options = TaskOptions.of(settings)
+        return self._register(define(handler, name, options, process=process), None)
+
+    def _register(self, definition: TaskDefinition, schedule: Schedule | None) -> Task[..., Any]:
+        # Check everything before anything is registered.
+        if schedule is not None and schedule.name in self._declared:
+            raise DuplicateSchedule(schedule.name)
+        self._registry.add(definition)
+        if schedule is not None:
+            self._declare(schedule)
+        return Task(definition, self._submissions)
+
+    def _declare(self, schedule: Schedule) -> None:
+        if schedule.name in self._declared:
+            raise DuplicateSchedule(schedule.name)
+        self._declared[schedule.name] = schedule

@@ -1,0 +1,127 @@
+"""Task handles: what the decorators put in a function's place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, Generic, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
+
+from drumbeat.engine.tasks.task import Length, TaskDefinition, TaskOptions
+from drumbeat.model.errors import InvalidOption
+from drumbeat.model.jobs.job import Job, JobSpec, OnConflict
+from drumbeat.model.jobs.retry import Retry
+
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class TaskSettings(TypedDict, total=False):
+    """Options of a task as keyword arguments. `TaskOptions` says what each means."""
+
+    queue: str
+    priority: int
+    retry: Retry
+    timeout: Length | None
+    heartbeat: Length | None
+    concurrency: int | None
+    key: str | None
+    key_concurrency: int
+    exclusive: str | None
+    on_conflict: OnConflict | str
+    rate_limit: str | None
+    dedupe_key: str | None
+    dedupe_for: Length
+    dedupe_scope: str | None
+    delay: Length
+    run_at: datetime | None
+    tags: tuple[str, ...]
+    secret: tuple[str, ...]
+
+
+class CallSettings(TaskSettings, total=False):
+    """Options of some calls: those of the task, and the transaction that they belong to."""
+
+    connection: object
+    """A connection of psycopg, asyncpg, SQLAlchemy or Django to the store's own database: the job
+    is created by the transaction that is open on it, or not at all."""
+
+
+class Submission(Protocol):
+    """How a handle creates jobs."""
+
+    async def submit(self, spec: JobSpec) -> Job: ...
+
+    async def submit_many(self, specs: list[JobSpec]) -> list[Job]: ...
+
+    def submit_sync(self, spec: JobSpec) -> Job:
+        """Create one job, from code with no event loop."""
+        ...
+
+    def within(self, connection: object) -> Submission:
+        """The same, over a connection of the caller and as part of its transaction."""
+        ...
+
+
+class Task(Generic[P, R_co]):
+    """A registered task. Call it to run its handler here and now; submit it to run it as a job."""
+
+    def __init__(
+        self,
+        definition: TaskDefinition,
+        submission: Submission,
+        options: TaskOptions | None = None,
+    ) -> None:
+        self._definition = definition
+        self._submission = submission
+        self._options = options
+
+    @property
+    def name(self) -> str:
+        return self._definition.name
+
+    @property
+    def handler(self) -> Callable[..., Any]:
+        return self._definition.handler
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the handler as if it were no task."""
+        return self._definition.handler(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<Task {self.name!r}>"
+
+    def options(self, **changes: Unpack[CallSettings]) -> Task[P, R_co]:
+        """The same task with other options, for the calls that follow.
+
+        With `connection`, the calls belong to the transaction that is open on it: a rollback undoes
+        them.
+        """
+        submission = self._submission
+        if "connection" in changes:
+            submission = submission.within(changes.pop("connection"))
+        chosen = (self._options or self._definition.options).but(changes)
+        for name in ("heartbeat", "secret"):
+            if name in changes:
+                raise InvalidOption(f"{name} belongs to the task: give it to @app.task")
+        return Task(self._definition, submission, chosen)
+
+    async def submit(self, *args: P.args, **kwargs: P.kwargs) -> Job:
+        """Submit a job with these arguments. When this returns, the job cannot be lost."""
+        return await self._submission.submit(self._definition.job(args, kwargs, self._options))
+
+    async def submit_many(self, calls: Iterable[tuple[Any, ...] | Mapping[str, Any]]) -> list[Job]:
+        """Submit many jobs at once: a tuple of arguments, or a mapping by name, for each."""
+        return await self._submission.submit_many(
+            [self._definition.job_for(call, self._options) for call in calls]
+        )
+
+    def submit_sync(self, *args: P.args, **kwargs: P.kwargs) -> Job:
+        """Submit a job from code with no event loop."""
+        return self._submission.submit_sync(self._definition.job(args, kwargs, self._options))
+
+    def result(self, job: Job) -> R_co:
+        """What the handler returned for a completed job, typed by its annotation."""
+        if job.result is None:
+            return None  # type: ignore[return-value]  # then the handler returned None
+        decoded: R_co = self._definition.codec.decode_result(job.result)
+        return decoded

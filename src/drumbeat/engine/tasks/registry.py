@@ -1,0 +1,78 @@
+"""The task registry: the tasks that this node knows. Nothing else is ever run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from drumbeat.engine.tasks.task import BUILT_IN, Place, TaskDefinition
+from drumbeat.model.errors import DuplicateTask, InvalidHandler, UnknownTask
+
+
+class TaskRegistry:
+    """Tasks by name: those of the app, and those that every node has built in."""
+
+    def __init__(self, built_in: Iterable[TaskDefinition] = ()) -> None:
+        self._built_in = {definition.name: definition for definition in built_in}
+        self._tasks: dict[str, TaskDefinition] = {}
+        self._names: frozenset[str] = frozenset()
+        self._runnable = frozenset(self._built_in)
+        self._by_place: dict[frozenset[Place], frozenset[str]] = {}
+        self._process_modules = frozenset(
+            definition.handler.__module__
+            for definition in self._built_in.values()
+            if definition.place is Place.PROCESS
+        )
+
+    @property
+    def names(self) -> frozenset[str]:
+        return self._names
+
+    @property
+    def runnable(self) -> frozenset[str]:
+        """The names of all tasks that this node can run: the app's and the built-in ones."""
+        return self._runnable
+
+    @property
+    def process_modules(self) -> frozenset[str]:
+        """The modules of the handlers that run in processes."""
+        return self._process_modules
+
+    def runnable_in(self, places: frozenset[Place]) -> frozenset[str]:
+        """The names of the tasks that run in one of these places."""
+        names = self._by_place.get(places)
+        if names is None:
+            names = frozenset(name for name in self._runnable if self.get(name).place in places)
+            self._by_place[places] = names
+        return names
+
+    def add(self, definition: TaskDefinition) -> None:
+        """Register a task; `DuplicateTask` if its name is taken."""
+        if definition.name in self._tasks:
+            raise DuplicateTask(definition.name)
+        if definition.name.startswith(BUILT_IN) and definition.name not in self._built_in:
+            raise InvalidHandler(
+                f"task {definition.name!r} needs another name: those that begin with {BUILT_IN!r} "
+                f"are Drumbeat's own"
+            )
+        self._tasks[definition.name] = definition
+        self._names = frozenset(self._tasks)
+        self._runnable = self._names | frozenset(self._built_in)
+        self._by_place.clear()
+        if definition.place is Place.PROCESS:
+            self._process_modules |= {definition.handler.__module__}
+
+    def get(self, name: str) -> TaskDefinition:
+        """The task; `UnknownTask` if there is none."""
+        definition = self._tasks.get(name) or self._built_in.get(name)
+        if definition is None:
+            raise UnknownTask(name, tuple(self._names))
+        return definition
+
+    def secrets(self, task: str) -> tuple[str, ...]:
+        """The arguments of a task whose values are never shown; none if the task is unknown."""
+        definition = self._tasks.get(task)
+        return () if definition is None else definition.options.secret
+
+    def only_built_in(self) -> TaskRegistry:
+        """The registry of a node that runs no task of the app."""
+        return TaskRegistry(self._built_in.values())

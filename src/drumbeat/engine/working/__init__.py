@@ -1,0 +1,1 @@
+"""Working: a node claims jobs, runs their handlers and settles the attempts."""

@@ -1,0 +1,90 @@
+"""The settler: settles attempts, concurrently with the claims.
+
+Usually the worker settles the last batch and claims the next in one step, which is the least work.
+During a backlog of quick jobs, that step is the bottleneck. A store that can work on two writes at
+once then gets two: the worker only claims, and the settler settles what has ended meanwhile. So
+claiming, running and settling overlap, each in its own order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from drumbeat.engine.plumbing.service import Service, ServiceContext
+from drumbeat.engine.working.attempts import Attempts
+from drumbeat.model.events import AttemptSuperseded, JobSettled
+from drumbeat.model.jobs.job import Hold, Settled, Settlement, Superseded
+from drumbeat.ports.store import JobStore
+
+LINGER = 0.005
+"""Seconds that an ending waits at most while the slots have plenty to do."""
+
+
+class Settler(Service):
+    """Tracks which endings are being settled, and what the store answered."""
+
+    name = "settler"
+
+    def __init__(self, jobs: JobStore, attempts: Attempts, context: ServiceContext) -> None:
+        super().__init__(context)
+        self._jobs = jobs
+        self._attempts = attempts
+        self._unsure: set[Hold] = set()
+        """Holds that may have been settled: a refusal may only mean that they were."""
+        self.concurrent = False
+        """Whether it settles what ends; else the worker does so with its claims."""
+        self.under_way: Sequence[Settlement] = ()
+        """What it is settling just now."""
+
+    async def once(self) -> float | None:
+        """Settle what has ended, once the first ending is old enough to form a batch."""
+        if not self.concurrent:
+            return None
+        pause = self.until_due()
+        if pause > 0:
+            return pause
+        settled = self.under_way = self.take_up()
+        try:
+            verdicts = await self._jobs.settle(settled)
+        except BaseException:
+            self.put_back(settled)
+            self._attempts.changed.set()  # the worker may have to settle them
+            raise
+        finally:
+            self.under_way = ()
+        self.heard(settled, verdicts)
+        return 0.0
+
+    def until_due(self) -> float:
+        """How long the endings can still wait to form a batch."""
+        attempts = self._attempts
+        if not attempts.settled:
+            return LINGER
+        return LINGER - (self._runtime.clock.elapsed() - attempts.settled_since)
+
+    def take_up(self) -> list[Settlement]:
+        """All unsettled endings. The caller settles them; nobody else does."""
+        settled, self._attempts.settled = self._attempts.settled, []
+        return settled
+
+    def put_back(self, settled: Sequence[Settlement]) -> None:
+        """The store did not answer, so it may or may not have settled them.
+
+        Settling again is harmless, since a hold that was settled is over.
+        """
+        self._attempts.settled[:0] = settled
+        self._unsure.update(settlement.hold for settlement in settled)
+
+    def heard(
+        self, settled: Sequence[Settlement], verdicts: Sequence[Settled | Superseded]
+    ) -> None:
+        """Emit what the store answered."""
+        hears = self._bus.hears(JobSettled)
+        for settlement, verdict in zip(settled, verdicts, strict=True):
+            if isinstance(verdict, Superseded):
+                if verdict.hold not in self._unsure:
+                    self._bus.emit(AttemptSuperseded(verdict.hold))
+            elif hears:
+                self._bus.emit(JobSettled(settlement, verdict.status))
+        if self._unsure:
+            self._unsure.difference_update(verdict.hold for verdict in verdicts)

@@ -1,0 +1,1 @@
+"""`LocalFleet`: the fleet's operations over a store, a coordinator and the engine."""

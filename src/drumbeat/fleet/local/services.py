@@ -1,0 +1,57 @@
+"""What a local fleet works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from drumbeat.config import Config
+from drumbeat.engine.jobs import Jobs
+from drumbeat.engine.leading.status import LeadershipStatus
+from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.engine.schedules import Schedules
+from drumbeat.engine.submitting.submitter import Submitter
+from drumbeat.engine.tasks.registry import TaskRegistry
+from drumbeat.fleet.local.events.feed import Feed
+from drumbeat.fleet.local.events.watcher import watched
+from drumbeat.fleet.local.phase import Phase
+from drumbeat.fleet.local.queue_names import QueueNames
+from drumbeat.fleet.local.queue_rates import QueueRates
+from drumbeat.fleet.local.reachability import Reachability
+from drumbeat.model.ids import NodeId
+from drumbeat.ports.coordinator import Coordinator
+from drumbeat.ports.runtime import Runtime
+from drumbeat.ports.store import Store
+from drumbeat.telemetry.metrics import Metrics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """The backends, the engine and the state that all operations of a local fleet share."""
+
+    node: Callable[[], NodeId]
+    """This process's identity, which is new at every start."""
+    phase: Callable[[], Phase]
+    """Whether this node runs."""
+    store: Store
+    coordinator: Coordinator
+    jobs: Jobs
+    schedules: Schedules
+    leadership: LeadershipStatus
+    submitter: Submitter
+    registry: TaskRegistry
+    config: Config
+    runtime: Runtime
+    bus: Bus
+    metrics: Callable[[], Metrics | None]
+    """The metrics of this node; None: it is not measured."""
+    reachability: Reachability = field(init=False)
+    rates: QueueRates = field(default_factory=QueueRates)
+    queue_names: QueueNames = field(init=False)
+    feed: Feed = field(init=False)
+
+    def __post_init__(self) -> None:
+        clock = self.runtime.clock
+        object.__setattr__(self, "reachability", Reachability(self.store, self.leadership, clock))
+        object.__setattr__(self, "queue_names", QueueNames(self.store, clock))
+        object.__setattr__(self, "feed", Feed(self.runtime, watched(self)))

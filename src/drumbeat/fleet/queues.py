@@ -1,0 +1,28 @@
+"""The protocol for queues."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from drumbeat.wire.queue import QueueView
+
+
+class FleetQueues(Protocol):
+    """Look at queues, and pause them."""
+
+    async def list(self) -> Sequence[QueueView]:
+        """All queues that have or had jobs, or that are paused, by name."""
+        ...
+
+    async def get(self, name: str) -> QueueView:
+        """The queue; `UnknownQueue` if it never had a job and is not paused."""
+        ...
+
+    async def pause(self, name: str, reason: str = "") -> QueueView:
+        """Let no worker claim jobs of a queue. Running jobs go on; new ones wait."""
+        ...
+
+    async def resume(self, name: str, reason: str = "") -> QueueView:
+        """Let workers claim jobs of a queue again. A queue that is not paused stays as it is."""
+        ...

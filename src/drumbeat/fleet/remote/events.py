@@ -1,0 +1,73 @@
+"""The stream of events of a remote fleet."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Collection, Mapping
+from contextlib import aclosing
+
+import msgspec
+
+from drumbeat.fleet.remote.resource import RemoteResource, request_for
+from drumbeat.model.errors import Unavailable
+from drumbeat.wire.event import EVENT_VIEWS, RESET, EventKind, FleetEvent
+
+READY = "ready"
+SILENCE = 40.0
+"""Seconds without data after which a stream counts as broken. The server sends every 15."""
+PAUSE = 2.0
+"""Seconds before a broken stream is opened again."""
+
+
+class RemoteEvents(RemoteResource):
+    """Implements `FleetEvents`."""
+
+    async def follow(
+        self, kinds: Collection[EventKind | str] = (), after: str = ""
+    ) -> AsyncGenerator[FleetEvent]:
+        """Events of these kinds (none given: all), after the event of the id `after`.
+
+        When the connection breaks, it is opened again after the last event that came. A server
+        that is away is asked every two seconds, without end. An event of the kind `reset` says
+        that events were lost: read everything again.
+        """
+        last = after
+        while True:
+            try:
+                async with aclosing(self._connected(kinds, last)) as events:
+                    async for event in events:
+                        last = event.id or last
+                        if event.kind != READY:
+                            yield event
+            except Unavailable:
+                pass
+            await self._transport.pause(PAUSE)
+
+    async def _connected(
+        self, kinds: Collection[EventKind | str], last: str
+    ) -> AsyncGenerator[FleetEvent]:
+        query = [("kinds", EventKind(kind).value) for kind in kinds]
+        headers = {"last-event-id": last} if last else {}
+        request = request_for("GET", "events", query=query, headers=headers)
+        async with self._transport.stream(request, SILENCE) as lines:
+            fields: dict[str, str] = {}
+            async for raw in lines:
+                line = raw.decode().rstrip("\r\n")
+                if line:
+                    name, _, value = line.partition(":")
+                    fields[name] = value.removeprefix(" ")
+                    continue
+                event = _event(fields)
+                fields = {}
+                if event is not None:
+                    yield event
+
+
+def _event(fields: Mapping[str, str]) -> FleetEvent | None:
+    kind = fields.get("event")
+    if kind is None:
+        return None
+    if kind in (READY, RESET):
+        return FleetEvent(fields.get("id", ""), kind, None)
+    view = EVENT_VIEWS[EventKind(kind)]
+    about = msgspec.json.decode(fields.get("data", "{}"), type=view)
+    return FleetEvent(fields.get("id", ""), kind, about)

@@ -1,0 +1,66 @@
+"""A thread that runs an event loop for synchronous callers."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine
+from typing import Any, TypeVar
+
+from drumbeat.model.errors import NotRunning
+
+T = TypeVar("T")
+
+
+class LoopThread:
+    """Runs coroutines for synchronous callers. The thread starts with the first call."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+
+    def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run the work and return its result, blocking the calling thread."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            pass
+        else:
+            raise NotRunning(
+                "this thread runs an event loop, which a synchronous call would block; "
+                "use Client and await its calls"
+            )
+        loop = self._running()
+        future = asyncio.run_coroutine_threadsafe(work(), loop)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def close(self) -> None:
+        """End the thread. Later calls raise `NotRunning`."""
+        with self._lock:
+            self._closed = True
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+        if loop is None or thread is None:
+            return
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+
+    def _running(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._closed:
+                raise NotRunning("the client is closed; create a new one")
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=self._loop.run_forever, name="drumbeat-client", daemon=True
+                )
+                self._thread.start()
+            return self._loop

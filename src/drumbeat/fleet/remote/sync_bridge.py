@@ -1,0 +1,65 @@
+"""Wrap the asynchronous methods of the client as blocking ones.
+
+`submit = waited(RemoteJobs.submit)` is the same method without `await`: it keeps the parameters,
+types and documentation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from contextlib import suppress
+from functools import wraps
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+
+from drumbeat.fleet.remote.loop_thread import LoopThread
+from drumbeat.model.errors import NotRunning
+
+N = TypeVar("N")
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class BlockingResource(Generic[N]):
+    """A part of the client, or the client itself, for code without an event loop."""
+
+    def __init__(self, resource: N, thread: LoopThread) -> None:
+        self._resource = resource
+        self._thread = thread
+
+
+def waited(
+    method: Callable[Concatenate[N, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[BlockingResource[N], P], T]:
+    """The blocking form of a coroutine method."""
+
+    @wraps(method)
+    def called(bridge: BlockingResource[N], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        resource, thread = bridge._resource, bridge._thread  # noqa: SLF001 - `called` is a method of it  # pyright: ignore[reportPrivateUsage]
+        return thread.call(lambda: method(resource, *args, **kwargs))
+
+    return called
+
+
+def walked(
+    method: Callable[Concatenate[N, P], AsyncGenerator[T]],
+) -> Callable[Concatenate[BlockingResource[N], P], Iterator[T]]:
+    """The blocking form of a method that yields items."""
+
+    @wraps(method)
+    def called(bridge: BlockingResource[N], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+        resource, thread = bridge._resource, bridge._thread  # noqa: SLF001 - as above  # pyright: ignore[reportPrivateUsage]
+        items = method(resource, *args, **kwargs)
+
+        async def advance() -> tuple[T, ...]:
+            async for item in items:
+                return (item,)
+            return ()
+
+        try:
+            while found := thread.call(advance):
+                yield found[0]
+        finally:
+            with suppress(NotRunning):  # a client that was closed has ended them already
+                thread.call(items.aclose)
+
+    return called

@@ -1,0 +1,156 @@
+"""The protocol for schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from drumbeat.fleet.written import WriteResult
+from drumbeat.model.page import Page, PageRequest
+from drumbeat.rules.schedules.version_guard import UNGUARDED, VersionGuard
+from drumbeat.wire.explanation import ExplanationView
+from drumbeat.wire.fields import Arguments
+from drumbeat.wire.job import JobView
+from drumbeat.wire.new_schedule import (
+    NewScheduleView,
+    ScheduleChangesView,
+    ScheduleDefinitionView,
+)
+from drumbeat.wire.preview import PreviewView
+from drumbeat.wire.schedule import ScheduleView
+from drumbeat.wire.tick import BackfilledView, TickView
+
+
+class FleetSchedules(Protocol):
+    """Define, look at, change and explain schedules. Secret arguments are redacted.
+
+    A change with a guard raises `VersionMismatch` unless the guard holds at the moment of the
+    write. A change of a schedule that does not exist raises `UnknownSchedule`. `Contended` means
+    that other writers won every try.
+    """
+
+    async def create(self, new: NewScheduleView, reason: str = "") -> ScheduleView:
+        """Create a schedule; `Conflict` if its name is taken."""
+        ...
+
+    async def replace(
+        self,
+        name: str,
+        definition: ScheduleDefinitionView,
+        reason: str = "",
+        guard: VersionGuard = UNGUARDED,
+    ) -> WriteResult[ScheduleView]:
+        """Create a schedule, or replace its whole definition from now on."""
+        ...
+
+    async def patch(
+        self,
+        name: str,
+        changes: ScheduleChangesView,
+        reason: str = "",
+        guard: VersionGuard = UNGUARDED,
+    ) -> ScheduleView:
+        """Change the given parts of a definition from now on; all other parts stay."""
+        ...
+
+    async def remove(self, name: str, reason: str = "", guard: VersionGuard = UNGUARDED) -> None:
+        """Remove a schedule. Its ledger stays, and its jobs still run."""
+        ...
+
+    async def get(self, name: str) -> ScheduleView:
+        """The schedule; `UnknownSchedule` if there is none."""
+        ...
+
+    async def list(self, page: PageRequest | None = None, prefix: str = "") -> Page[ScheduleView]:
+        """A page of the schedules whose names begin with the prefix, by name."""
+        ...
+
+    async def pause(
+        self, name: str, reason: str = "", guard: VersionGuard = UNGUARDED
+    ) -> ScheduleView:
+        """Stop firing until resumed; ticks meanwhile are recorded as skipped."""
+        ...
+
+    async def resume(
+        self, name: str, reason: str = "", guard: VersionGuard = UNGUARDED
+    ) -> ScheduleView:
+        """Fire again, from now on."""
+        ...
+
+    async def hand_back(
+        self, name: str, reason: str = "", guard: VersionGuard = UNGUARDED
+    ) -> ScheduleView:
+        """Let the next declaration in code define a schedule again that a person has edited."""
+        ...
+
+    async def trigger(
+        self,
+        name: str,
+        args: Arguments | None = None,
+        reason: str = "",
+        guard: VersionGuard = UNGUARDED,
+    ) -> JobView:
+        """Submit the schedule's task now, in addition to its ticks.
+
+        `args` (by name, or in order) replace the schedule's own arguments.
+        """
+        ...
+
+    async def skip(
+        self,
+        name: str,
+        tick_at: datetime | None = None,
+        reason: str = "",
+        guard: VersionGuard = UNGUARDED,
+    ) -> ScheduleView:
+        """Skip one future tick; None: the next one that would fire, or `NoTick` if none is left."""
+        ...
+
+    async def unskip(
+        self,
+        name: str,
+        tick_at: datetime | None = None,
+        reason: str = "",
+        guard: VersionGuard = UNGUARDED,
+    ) -> ScheduleView:
+        """Undo the skip of a tick; None: the first skipped tick, or `NoTick` if there is none."""
+        ...
+
+    async def backfill(
+        self,
+        name: str,
+        start: datetime,
+        end: datetime | None = None,
+        *,
+        dry_run: bool = False,
+        reason: str = "",
+        guard: VersionGuard = UNGUARDED,
+    ) -> Sequence[BackfilledView]:
+        """Fire past ticks that did not fire, from `start` to `end` (None: now), both included.
+
+        Idempotent: a tick that has fired is not fired again. A dry run only lists the ticks, and
+        is not audited.
+        """
+        ...
+
+    async def preview(self, name: str, count: int = 10) -> PreviewView:
+        """The next ticks that will fire as things stand, with the effects of clock changes."""
+        ...
+
+    async def preview_rule(
+        self, when: str | dict[str, Any], tz: str | None = None, count: int = 10
+    ) -> PreviewView:
+        """The next ticks of a cron expression or a trigger that no schedule has."""
+        ...
+
+    async def ticks(self, name: str, page: PageRequest | None = None) -> Page[TickView]:
+        """A page of the ledger, latest tick first. The ledger outlives its schedule."""
+        ...
+
+    async def explain(self, name: str, ticks: int = 10, tz: str = "UTC") -> ExplanationView:
+        """Why a schedule did or did not run, for its last `ticks` rows of the ledger.
+
+        Times in the sentences are in the zone `tz`.
+        """
+        ...

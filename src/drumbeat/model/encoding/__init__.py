@@ -1,0 +1,1 @@
+"""Values as JSON, and how JSON is read."""

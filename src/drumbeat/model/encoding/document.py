@@ -1,0 +1,242 @@
+"""Documents: values as JSON text, for stores that keep them whole.
+
+`..._from_text` reads what `..._to_text` wrote as an equal value, also in a later version: a field
+that is absent has its default. Durations are whole microseconds and instants are texts with their
+zone, so nothing is rounded. Only stores read these documents; the HTTP API has its own formats.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+from drumbeat.model.fleet.node import Node, Role
+from drumbeat.model.ids import NodeId
+from drumbeat.model.jobs.job import JobSpec, Limit, OnConflict, Progress, Rate
+from drumbeat.model.jobs.job_options import options_from_json, options_to_json, stored_spec
+from drumbeat.model.schedules.policy import Policies
+from drumbeat.model.schedules.schedule import Schedule
+from drumbeat.model.time.instant import aware
+from drumbeat.model.triggers.trigger import Trigger, trigger_from_json
+
+Json: TypeAlias = Any
+"""Decoded JSON that we have written ourselves: checked by the constructors that it goes to."""
+
+MICROSECOND = timedelta(microseconds=1)
+SHARED = 10_000
+"""Triggers and policies that are kept as values: a new leader reads all schedules at
+once, and thousands of them tend to share a handful of these, which take long to read."""
+BYTES_IN_TEXT = "surrogateescape"
+"""Arguments are JSON and so UTF-8; should they not be, they still come out as they went in."""
+
+
+def schedule_to_text(schedule: Schedule) -> str:
+    """A whole definition."""
+    return _text(
+        {
+            "name": schedule.name,
+            "trigger": schedule.trigger.to_json(),
+            "job": _job_to_json(schedule.job),
+            "policies": _policies_to_json(schedule.policies),
+            "description": schedule.description,
+        }
+    )
+
+
+def schedule_from_text(text: str) -> Schedule:
+    """The definition that was written."""
+    return schedule_from_json(json.loads(text))
+
+
+def schedule_from_json(data: Json) -> Schedule:
+    """The same, from text that was decoded before."""
+    return Schedule(
+        data["name"],
+        _trigger_from_json(data["trigger"]),
+        _job_from_json(data["job"]),
+        _policies_from_items(tuple(data.get("policies", {}).items())),
+        data.get("description", ""),
+    )
+
+
+def _job_to_json(spec: JobSpec) -> dict[str, object]:
+    return _known(
+        task=spec.task,
+        arguments=spec.arguments.decode(errors=BYTES_IN_TEXT),
+        queue=spec.queue,
+        priority=spec.priority,
+        schedule=spec.schedule,
+        tick_at=_instant_to_json(spec.tick_at),
+        limits=[_limit_to_json(limit) for limit in spec.limits],
+        rate=None if spec.rate is None else _rate_to_json(spec.rate),
+        tags=list(spec.tags),
+        options=options_to_json(spec),
+    )
+
+
+def _job_from_json(data: Json) -> JobSpec:
+    rate = data.get("rate")
+    return stored_spec(
+        data["task"],
+        data["arguments"].encode(errors=BYTES_IN_TEXT),
+        data["queue"],
+        data["priority"],
+        data.get("schedule"),
+        _instant_from_json("tick_at", data.get("tick_at")),
+        tuple(_limit_from_json(limit) for limit in data["limits"]),
+        None if rate is None else _rate_from_json(rate),
+        tuple(data["tags"]),
+        *options_from_json(data["options"]),
+    )
+
+
+def limits_to_text(limits: Sequence[Limit]) -> str:
+    """The limits of a job; empty for none."""
+    return _text([_limit_to_json(limit) for limit in limits]) if limits else ""
+
+
+def limits_from_text(text: str) -> tuple[Limit, ...]:
+    """The limits that were written."""
+    return tuple(_limit_from_json(limit) for limit in json.loads(text)) if text else ()
+
+
+def rate_to_text(rate: Rate | None) -> str:
+    """The rate of a job; empty for none."""
+    return "" if rate is None else _text(_rate_to_json(rate))
+
+
+def rate_from_text(text: str) -> Rate | None:
+    """The rate that was written."""
+    return _rate_from_json(json.loads(text)) if text else None
+
+
+def tags_to_text(tags: Sequence[str]) -> str:
+    """The tags of a job."""
+    return _text(list(tags))
+
+
+def tags_from_text(text: str) -> tuple[str, ...]:
+    """The tags that were written."""
+    return tuple(json.loads(text))
+
+
+def progress_to_text(progress: Progress) -> str:
+    """How far an attempt has come."""
+    return _text([progress.done, progress.total, progress.message])
+
+
+def progress_from_text(text: str) -> Progress:
+    """The progress that was written."""
+    done, total, message = json.loads(text)
+    return Progress(done, total, message)
+
+
+def node_to_text(node: Node) -> str:
+    """What a node says of itself."""
+    return _text(
+        {
+            "id": node.id,
+            "roles": sorted(role.value for role in node.roles),
+            "version": node.version,
+            "started_at": _instant_to_json(node.started_at),
+            "slots": node.slots,
+            "busy": node.busy,
+            "queues": list(node.queues),
+            "draining": node.draining,
+        }
+    )
+
+
+def node_from_text(text: str) -> Node:
+    """What the node said. A role that this version does not know is left out."""
+    data: Json = json.loads(text)
+    known = {role.value for role in Role}
+    return Node(
+        NodeId(data["id"]),
+        frozenset(Role(role) for role in data["roles"] if role in known),
+        data["version"],
+        datetime.fromisoformat(data["started_at"]),
+        data["slots"],
+        data["busy"],
+        tuple(data["queues"]),
+        data["draining"],
+    )
+
+
+def _policies_to_json(policies: Policies) -> dict[str, object]:
+    return _known(
+        misfire=policies.misfire.value,
+        window=policies.window // MICROSECOND,
+        cap=policies.cap,
+        overlap=policies.overlap.value,
+        jitter=policies.jitter // MICROSECOND,
+        start_at=_instant_to_json(policies.start_at),
+        end_at=_instant_to_json(policies.end_at),
+        max_runs=policies.max_runs,
+        run_on=policies.run_on.value,
+    )
+
+
+def _trigger_from_json(data: Json) -> Trigger:
+    try:
+        return _trigger_from_items(tuple(data.items()))
+    except TypeError:  # it has lists in it, which are no keys
+        return _trigger_from_text(_text(data))
+
+
+@lru_cache(maxsize=SHARED)
+def _trigger_from_text(text: str) -> Trigger:
+    return trigger_from_json(json.loads(text))
+
+
+@lru_cache(maxsize=SHARED)
+def _trigger_from_items(items: tuple[tuple[str, object], ...]) -> Trigger:
+    return trigger_from_json(dict(items))
+
+
+@lru_cache(maxsize=SHARED)
+def _policies_from_items(items: tuple[tuple[str, Json], ...]) -> Policies:
+    fields = dict(items)
+    for name in ("window", "jitter"):
+        if name in fields:
+            fields[name] *= MICROSECOND
+    for name in ("start_at", "end_at"):
+        if name in fields:
+            fields[name] = _instant_from_json(name, fields[name])
+    return Policies(**fields)
+
+
+def _limit_to_json(limit: Limit) -> list[object]:
+    return [limit.key, limit.at_most, limit.on_conflict.value]
+
+
+def _limit_from_json(data: Json) -> Limit:
+    key, at_most, on_conflict = data
+    return Limit(key, at_most, OnConflict(on_conflict))
+
+
+def _rate_to_json(rate: Rate) -> list[object]:
+    return [rate.key, rate.at_most, rate.per // MICROSECOND]
+
+
+def _rate_from_json(data: Json) -> Rate:
+    key, at_most, per = data
+    return Rate(key, at_most, per * MICROSECOND)
+
+
+def _instant_to_json(instant: datetime | None) -> str | None:
+    return None if instant is None else instant.isoformat()
+
+
+def _instant_from_json(field: str, text: str | None) -> datetime | None:
+    return None if text is None else aware(field, datetime.fromisoformat(text))
+
+
+def _known(**values: object) -> dict[str, object]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+_text = json.JSONEncoder(separators=(",", ":")).encode

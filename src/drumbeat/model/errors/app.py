@@ -1,0 +1,61 @@
+"""Errors about an app: its declarations, its settings, and whether it runs."""
+
+from __future__ import annotations
+
+from drumbeat.model.errors.root import DrumbeatError
+
+
+class RegistrationError(DrumbeatError):
+    """A declaration that conflicts with another; nothing was registered."""
+
+
+class DuplicateTask(RegistrationError):
+    """A task of that name exists already."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(
+            f"a task named {name!r} is registered already; give one of them another name="
+        )
+
+
+class DuplicateSchedule(RegistrationError):
+    """A schedule of that name was declared already."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(
+            f"a schedule named {name!r} is declared already; give one of them another name="
+        )
+
+
+class InvalidHandler(RegistrationError):
+    """A callable that cannot be a task."""
+
+
+class ConfigurationError(DrumbeatError, ValueError):
+    """Settings that are not valid; nothing was started."""
+
+    kind = "invalid-configuration"
+
+
+class UnsafeLease(ConfigurationError):
+    """Lease timings with which two nodes could act as leaders at once."""
+
+
+class NotRunning(DrumbeatError):
+    """A call that needs a started app."""
+
+    kind = "not-running"
+
+
+class ProcessNotStarted(DrumbeatError):
+    """A process for handlers with `process=True` died before it was ready."""
+
+    def __init__(self, exit_code: int | None) -> None:
+        self.exit_code = exit_code
+        super().__init__(
+            f"a process for handlers died with exit code {exit_code} before it was ready; its "
+            f'error output says why (a script that starts an app needs `if __name__ == "__main__":`'
+            f" around the start)"
+        )

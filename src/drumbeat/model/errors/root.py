@@ -1,0 +1,16 @@
+"""The root of all errors."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class DrumbeatError(Exception):
+    """The root of every error that Drumbeat raises."""
+
+    kind: ClassVar[str] = "error"
+    """The word for this kind of error in the audit log and in the problems of the HTTP API."""
+    parameter: str | None = None
+    """The parameter or field at fault, as the HTTP API names it."""
+    rule: str | None = None
+    """What that parameter has to satisfy."""

@@ -1,0 +1,1 @@
+"""Nodes, leases, tokens and the audit log."""

@@ -1,0 +1,1 @@
+"""Jobs, their attempts, retries, queues and bulk operations."""

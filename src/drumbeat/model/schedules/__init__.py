@@ -1,0 +1,1 @@
+"""Schedules, their policies and the plans for their ticks."""

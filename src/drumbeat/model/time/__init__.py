@@ -1,0 +1,1 @@
+"""Instants, durations, zones and calendars."""

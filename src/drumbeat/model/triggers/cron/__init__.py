@@ -1,0 +1,1 @@
+"""Cron expressions: syntax, evaluation and description."""

@@ -1,1 +1,0 @@
-"""Queues: they carry hints about ready jobs. They tell; the store decides."""

@@ -1,0 +1,1 @@
+"""Status changes, retries and limits of jobs."""

@@ -1,0 +1,101 @@
+"""Decides how to settle an attempt that has ended: complete, retry, fail, ..."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import assert_never
+
+from drumbeat.model.fast_construction import fast_constructor
+from drumbeat.model.jobs.ending import (
+    Ending,
+    GivenBack,
+    Lost,
+    Raised,
+    Returned,
+    Snoozed,
+    Stopped,
+    TimedOut,
+)
+from drumbeat.model.jobs.job import Attempt, Change, Settlement
+from drumbeat.model.jobs.retry import Retry, Strategy
+from drumbeat.rules.jobs.error_text import bounded
+
+new_settlement = fast_constructor(Settlement)
+
+NO_DELAY = timedelta(0)
+LONGEST_DELAY = timedelta(days=3650)
+"""A longer delay is cut to this, so that the result is still a valid instant."""
+MOST_DOUBLINGS = 1000
+"""A float ends at about 2 to the power of 1024."""
+
+
+def delay(retry: Retry, number: int, chance: float) -> timedelta:
+    """How long a job waits after attempt `number` (from 1) has failed.
+
+    `linear` waits the same each time. `backpressure` doubles the delay up to `max_delay`, and takes
+    50 % to 100 % of it by `chance` in [0, 1), so that jobs which failed together are not retried
+    together.
+    """
+    match retry.strategy:
+        case Strategy.LINEAR:
+            seconds = retry.base_delay
+        case Strategy.BACKPRESSURE:
+            doubled = retry.base_delay * 2.0 ** min(number - 1, MOST_DOUBLINGS)
+            seconds = min(retry.max_delay, doubled) * (1 + chance) / 2
+        case _ as never:
+            assert_never(never)
+    return timedelta(seconds=min(seconds, LONGEST_DELAY.total_seconds()))
+
+
+def settlement(attempt: Attempt, ending: Ending, chance: float) -> Settlement:
+    """The settlement of an attempt by its ending. `chance` in [0, 1) spreads the retries."""
+    hold = attempt.hold
+    match ending:
+        case Returned(result):
+            return new_settlement(hold, Change.COMPLETE, NO_DELAY, result)
+        case Raised(error, final=True):
+            return _fail(attempt, error)
+        case Raised(error):
+            return _try_again(attempt, error, chance)
+        case TimedOut(after):
+            return _try_again(attempt, f"timed out after {after:g} s", chance)
+        case Snoozed(pause):
+            return Settlement(hold, Change.SNOOZE, delay=min(pause, LONGEST_DELAY))
+        case Stopped(reason):
+            return Settlement(hold, Change.CANCEL, error=bounded(reason))
+        case GivenBack(reason):
+            return Settlement(hold, Change.GIVE_BACK, error=bounded(reason))
+        case Lost(node):
+            return _after_node_death(attempt, node, chance)
+        case _ as never:
+            assert_never(never)
+
+
+def _try_again(attempt: Attempt, error: str, chance: float) -> Settlement:
+    if not _has_attempts_left(attempt):
+        return _fail(attempt, error)
+    wait = delay(attempt.spec.retry, attempt.number, chance)
+    return Settlement(attempt.hold, Change.RETRY, delay=wait, error=bounded(error))
+
+
+def _after_node_death(attempt: Attempt, node: str, chance: float) -> Settlement:
+    """The node died, perhaps because of the job: after its last attempt the job is quarantined.
+
+    It waits for its retry as after any failure. Otherwise a job that kills its node could take down
+    the whole fleet quickly.
+    """
+    if _has_attempts_left(attempt):
+        return _try_again(attempt, f"node {node} died during attempt {attempt.number}", chance)
+    return _fail(
+        attempt,
+        f"quarantined: node {node} died during attempt {attempt.number} "
+        f"of {attempt.spec.retry.max_attempts}, which was the last",
+    )
+
+
+def _has_attempts_left(attempt: Attempt) -> bool:
+    return attempt.number < attempt.spec.retry.max_attempts
+
+
+def _fail(attempt: Attempt, error: str) -> Settlement:
+    return Settlement(attempt.hold, Change.FAIL, error=bounded(error))

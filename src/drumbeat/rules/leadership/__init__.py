@@ -1,0 +1,1 @@
+"""When a node may act as the leader."""

@@ -1,0 +1,1 @@
+"""What becomes of the due ticks of a schedule."""

@@ -1,0 +1,1 @@
+"""Changes, previews and explanations of schedules."""

@@ -1,0 +1,192 @@
+"""Explanations of why a schedule did or did not run, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from drumbeat.model.fleet.node import Node, NodeRecord, Role
+from drumbeat.model.ids import JobId, NodeId
+from drumbeat.model.jobs.job import Job, OnConflict, Status
+from drumbeat.model.jobs.queue import PausedQueue
+from drumbeat.model.schedules.plan import Outcome, SkipReason, TickRecord
+from drumbeat.model.schedules.policy import Misfire, Overlap, RunOn
+from drumbeat.model.schedules.schedule import StoredSchedule
+from drumbeat.model.text import counted, last_line
+from drumbeat.rules.human_time import Moments, short
+
+OVERDUE = timedelta(seconds=15)
+"""How late a tick may be before the explanation mentions it: a failover takes this long."""
+
+REASONS = {
+    SkipReason.COALESCED: "nobody took it up in time, and a later tick fired in its place",
+    SkipReason.OVERLAP: "the job of the tick before was still unfinished",
+    SkipReason.PAUSED: "the schedule was paused",
+    SkipReason.EXCLUDED: "a calendar excludes it",
+    SkipReason.MISSED_WINDOW: "nobody took it up until it was too late to fire",
+    SkipReason.CAP: "too many ticks were missed at once; only the later ones fired",
+    SkipReason.OVERRIDDEN: "a person skipped it, or the schedule was edited before it was taken up",
+    SkipReason.TOO_EXPENSIVE: (
+        "it was missed, and the later ticks took too many steps to find; exclude less"
+    ),
+    SkipReason.UNKNOWN_TASK: (
+        "the leader did not know its task, and many jobs of the schedule were waiting for a node "
+        "that does"
+    ),
+    SkipReason.ELSEWHERE: "another instance led, and it was that one's to run",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The facts about a schedule at one moment."""
+
+    stored: StoredSchedule
+    as_of: datetime
+    ticks: Sequence[TickRecord]
+    """The last rows of its ledger, latest first."""
+    next: Sequence[datetime]
+    previous: Job | None
+    """The job of its last tick that fired."""
+    leader: NodeId | None
+    nodes: Sequence[NodeRecord]
+    """The live nodes."""
+    jobs: Mapping[JobId, Job]
+    """The jobs of these ticks, as far as they are kept."""
+    paused_queue: PausedQueue | None = None
+    """Why no job of its queue is started; None: they are."""
+
+    @property
+    def workers(self) -> Sequence[Node]:
+        """The live nodes that work on its queue."""
+        queue = self.stored.schedule.job.queue
+        return [
+            record.node
+            for record in self.nodes
+            if Role.WORKER in record.node.roles and queue in record.node.queues
+        ]
+
+    def job_of(self, tick: TickRecord) -> Job | None:
+        """The job that the tick submitted."""
+        return None if tick.job_id is None else self.jobs.get(tick.job_id)
+
+
+def explain_schedule(evidence: Evidence, moments: Moments) -> list[str]:
+    """The state of the schedule, and what may prevent it from running."""
+    stored = evidence.stored
+    when = stored.schedule.trigger.describe()
+    sentences = [f"{stored.name} runs {stored.schedule.task}: {when[:1].lower()}{when[1:]}."]
+    sentences.append(_next_tick(evidence, moments))
+    sentences += _fleet(evidence)
+    sentences += _last_job(evidence, moments)
+    sentences += _policies(evidence)
+    return sentences
+
+
+def _next_tick(evidence: Evidence, moments: Moments) -> str:
+    stored = evidence.stored
+    if stored.paused:
+        reason = f" ({stored.pause_reason})" if stored.pause_reason else ""
+        since = moments.show(stored.updated_at)
+        return f"It is paused{reason}, last changed {since}: its ticks are skipped until resumed."
+    if stored.next_tick is None:
+        limit = stored.schedule.policies.max_runs
+        if limit is not None and stored.runs >= limit:
+            return f"It has ended: all of its {limit} runs are done."
+        return "It has ended: no tick is to come."
+    late = evidence.as_of - stored.next_tick
+    if late > OVERDUE:
+        return f"Its tick of {moments.show(stored.next_tick)} is overdue by {short(late)}."
+    if stored.next_tick in stored.skips:
+        return f"Its next tick, {moments.both(stored.next_tick)}, is skipped: a person said so."
+    return f"Its next tick is {moments.both(stored.next_tick)}."
+
+
+def _fleet(evidence: Evidence) -> list[str]:
+    sentences: list[str] = []
+    if evidence.leader is None:
+        sentences.append("Nobody leads, so no tick fires: start a node with the role scheduler.")
+    queue, paused = evidence.stored.schedule.job.queue, evidence.paused_queue
+    if paused is not None:
+        reason = f" ({paused.reason})" if paused.reason else ""
+        sentences.append(f"The queue {queue!r} is paused{reason}, so its jobs wait.")
+    if evidence.stored.schedule.policies.run_on is RunOn.WORKER and not evidence.workers:
+        sentences.append(f"No live worker serves the queue {queue!r}, so its jobs wait.")
+    return sentences
+
+
+def _last_job(evidence: Evidence, moments: Moments) -> list[str]:
+    stored, job = evidence.stored, evidence.previous
+    if stored.last_job is None:
+        return ["It has never fired."]
+    if job is None:
+        return [f"Its last job, {stored.last_job}, is no longer kept."]
+    if not job.status.final:
+        wait = " and the next tick will be skipped until it ends"
+        held = stored.schedule.policies.overlap is Overlap.SKIP
+        says = f"Its last job, {job.id}, is {job.status}{wait if held else ''}."
+        return [says, *_waiting(evidence, job)]
+    ended = f"Its last job, {job.id}, {job.status} {moments.distance(job.finished_at)}"
+    if job.status is Status.FAILED and job.error:
+        return [f"{ended}: {last_line(job.error)}"]
+    return [f"{ended}."]
+
+
+def _waiting(evidence: Evidence, job: Job) -> list[str]:
+    """Why a job has waited for long, if nothing else explains it."""
+    waited = evidence.as_of - job.run_at
+    workers = evidence.workers
+    if job.status is not Status.QUEUED or waited <= OVERDUE or evidence.paused_queue or not workers:
+        return []
+    if all(node.busy >= node.slots for node in workers):
+        return [f"It has waited for {short(waited)}: every worker of its queue is busy."]
+    perhaps = (
+        f"none of them knows the task {job.task!r}, that a limit holds it up, or that none has a "
+        f"free process for it"
+    )
+    room = "though workers of its queue have room"
+    return [f"It has waited for {short(waited)}, {room}: it may be that {perhaps}."]
+
+
+def _policies(evidence: Evidence) -> list[str]:
+    policies = evidence.stored.schedule.policies
+    missed = {
+        Misfire.LATEST: f"only the latest fires, at most {short(policies.window)} late",
+        Misfire.ALL: f"each fires, at most {short(policies.window)} late",
+        Misfire.SKIP: "none fires",
+    }[policies.misfire]
+    sentences = [f"Of missed ticks {missed}."]
+    if policies.max_runs is not None:
+        runs = counted(evidence.stored.runs, "time")
+        sentences.append(f"It has fired {runs} of at most {policies.max_runs}.")
+    if evidence.stored.skips:
+        skips = len(evidence.stored.skips)
+        sentences.append(
+            f"{counted(skips, 'tick')} to come {'is' if skips == 1 else 'are'} skipped by hand."
+        )
+    return sentences
+
+
+def explain_tick(tick: TickRecord, moments: Moments, job: Job | None = None) -> str:
+    """The outcome of a tick, or of several ticks that were skipped together."""
+    if tick.outcome is Outcome.FIRED:
+        how = "backfilled by hand" if tick.backfilled else f"fired {short(tick.lateness)} late"
+        by = f", epoch {tick.epoch}" if tick.epoch is not None else ""
+        return f"{how} as job {tick.job_id}{by}{_ended_badly(job)}"
+    reason = REASONS[tick.reason] if tick.reason else "no reason was recorded"
+    if tick.count == 1:
+        return f"skipped: {reason}"
+    through = moments.show(tick.through)
+    return f"{tick.count:,} ticks through {through} skipped, each because {reason}"
+
+
+def _ended_badly(job: Job | None) -> str:
+    """Why the job of a tick failed or was cancelled, if it did."""
+    if job is None or job.status not in (Status.CANCELLED, Status.FAILED):
+        return ""
+    verb = "was cancelled" if job.status is Status.CANCELLED else "failed"
+    why = f": {last_line(job.error)}" if job.error else ""
+    names = [each.key for each in job.spec.limits if each.on_conflict is OnConflict.CANCEL]
+    refused = job.status is Status.CANCELLED and job.attempt == 0 and names
+    return f"; the job {verb}{why}" + (f" ({', '.join(names)})" if refused else "")

@@ -1,1 +1,0 @@
-"""Stores: they hold the truth and decide. One package per backend; none knows of another."""

@@ -1,0 +1,73 @@
+"""Counts events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from drumbeat.model.events import (
+    AttemptCompleted,
+    AttemptEnded,
+    Event,
+    JobExcluded,
+    LeadershipGained,
+    LeadershipLost,
+    SchedulesUnknown,
+    TickFired,
+    TickPassed,
+    TickSkipped,
+)
+from drumbeat.model.jobs.ending import Raised, Snoozed
+from drumbeat.model.jobs.job import Status
+from drumbeat.model.schedules.plan import Outcome, SkipReason
+from drumbeat.telemetry.instruments import Instruments
+
+E = TypeVar("E", bound=Event)
+
+FIRED = (Outcome.FIRED.value,)
+ELSEWHERE = (SkipReason.ELSEWHERE.value,)
+
+
+class EventSource(Protocol):
+    """The part of the event bus that counting needs."""
+
+    def on(self, kind: type[E], listener: Callable[[E], None]) -> object:
+        """Call the listener for each event of the kind."""
+        ...
+
+
+def count_events(bus: EventSource, instruments: Instruments) -> None:
+    """Count events from now on."""
+    ticks, runs_of = instruments.ticks, instruments.runs.of
+
+    def transition(_: LeadershipGained | LeadershipLost) -> None:
+        instruments.transitions += 1
+
+    def fired(event: TickFired) -> None:
+        ticks.add(FIRED)
+        instruments.lag.observe(max(0.0, event.lateness.total_seconds()))
+
+    def unknown(event: SchedulesUnknown) -> None:
+        instruments.unknown_schedules = event.count
+
+    def completed(event: AttemptCompleted) -> None:
+        runs_of(event.attempt.spec.task).observe(event.seconds)
+
+    def ended(event: AttemptEnded) -> None:
+        # Attempts that were given back or cancelled before they started took no time.
+        if event.seconds or isinstance(event.ending, Raised | Snoozed):
+            runs_of(event.attempt.spec.task).observe(event.seconds)
+
+    def excluded(event: JobExcluded) -> None:
+        queue = instruments.queues.of(event.job.spec.queue)
+        instruments.finished.add((Status.CANCELLED.value, queue))
+
+    bus.on(LeadershipGained, transition)
+    bus.on(LeadershipLost, transition)
+    bus.on(TickFired, fired)
+    bus.on(TickSkipped, lambda event: ticks.add((event.reason.value,), event.count))
+    bus.on(TickPassed, lambda event: ticks.add(ELSEWHERE, event.count))
+    bus.on(SchedulesUnknown, unknown)
+    bus.on(AttemptCompleted, completed)
+    bus.on(AttemptEnded, ended)
+    bus.on(JobExcluded, excluded)

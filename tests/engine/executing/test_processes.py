@@ -1,0 +1,290 @@
+# pyright: reportPrivateUsage=false
+"""Handlers with `process=True`: real children. Where time-outs matter, the time is a fake one."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from drumbeat import Drumbeat, Job, Retry, Status, Task
+from drumbeat.engine.executing.run import Run
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.model.errors import InvalidHandler
+from drumbeat.model.events import AttemptEnded, ResultDropped
+from drumbeat.model.jobs.ending import Raised
+from drumbeat.testing import FakeClock, FakeRuntime, inside
+from tests.engine.support import process_handlers as handlers
+from tests.engine.support.fleet import PATIENCE, Heard
+
+CLOCK = SystemClock()
+
+
+@pytest.fixture(autouse=True)
+def path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Children are given this process's path, and find the handlers by their module's name."""
+    monkeypatch.setattr(sys, "path", [str(Path(__file__).parents[1]), *sys.path])
+
+
+@pytest.fixture
+async def app() -> AsyncIterator[Drumbeat]:
+    app = Drumbeat("memory://", processes=1, concurrency=4, heartbeat_every=0.2, node_lifetime=20)
+    await app.start()
+    yield app
+    await app.stop(0)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(patience=0.01)  # children are waited for by what they do
+
+
+@pytest.fixture
+async def timed(clock: FakeClock) -> AsyncIterator[Drumbeat]:
+    """An app for which time stands still, however long its children take, until a test moves it."""
+    app = Drumbeat("memory://", processes=1, concurrency=4, runtime=FakeRuntime(clock))
+    await app.start()
+    yield app
+    await clock.until(app.stop(0))
+
+
+async def done(app: Drumbeat, job: Job) -> Job:
+    async with asyncio.timeout(PATIENCE):
+        return await app.jobs.wait(job.id)
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Return once that is so, in real time."""
+    async with asyncio.timeout(PATIENCE):
+        while not holds():
+            await CLOCK.sleep(0.01)
+
+
+async def touched(path: Path) -> None:
+    """Return once the child has made the file."""
+    await until(lambda: path.exists() and (path.name != "pid" or path.stat().st_size > 0))
+
+
+def run_of(app: Drumbeat, job: Job) -> Run:
+    node = inside.node(app)
+    assert node is not None
+    (run,) = [run for hold, run in node._parts.pools.runs.items() if hold.job_id == job.id]
+    return run
+
+
+async def test_handlers_in_a_process(app: Drumbeat) -> None:
+    """One child serves them all: what each says and how each ends is the same as on the loop."""
+    heard = Heard(app)
+    once = Retry.never()
+    add = app.task(process=True)(handlers.add)
+    add_async = app.task(process=True)(handlers.add_async)
+    explode = app.task(process=True, retry=once)(handlers.explode)
+    snooze = app.task(process=True, retry=once)(handlers.snooze)
+    cancel = app.task(process=True, retry=once)(handlers.cancel)
+    leave = app.task(process=True, retry=once)(handlers.leave)
+
+    first, second = [add.result(await done(app, await add.submit(20, n))) for n in (1, 2)]
+    assert (first["sum"], second["sum"]) == (21, 22)
+    assert first["pid"] == second["pid"] != os.getpid()
+    assert add_async.result(await done(app, await add_async.submit(2, 3))) == 5
+
+    failed = await done(app, await explode.submit())
+    assert failed.status is Status.FAILED
+    assert "ValueError: no such account" in (failed.error or "")
+    assert "process_handlers.py" in (failed.error or "")
+
+    snoozed = await done(app, await snooze.submit())
+    assert (snoozed.status, snoozed.attempt) == (Status.COMPLETED, 1)
+    cancelled = await done(app, await cancel.submit())
+    assert (cancelled.status, cancelled.error) == (Status.CANCELLED, "not wanted")
+    left = await done(app, await leave.submit())
+    assert left.status is Status.FAILED
+    assert "SystemExit" in (left.error or "")
+
+    for gives_up in (handlers.give_up, handlers.give_up_async):
+        gave_up = await done(app, await app.task(process=True, retry=once)(gives_up).submit())
+        assert gave_up.status is Status.FAILED
+        assert "GeneratorExit" in (gave_up.error or "")
+
+    for handler in (handlers.unserialisable, handlers.huge):
+        task: Task[[], object] = app.task(process=True, retry=once)(handler)
+        job = await done(app, await task.submit())
+        assert (job.status, job.result) == (Status.COMPLETED, None)
+    assert len(heard.of(ResultDropped)) == 2
+
+
+async def test_a_child_that_dies_costs_an_attempt_and_nothing_else(app: Drumbeat) -> None:
+    die = app.task(process=True, retry=Retry.linear(max_retries=1, delay=0))(handlers.die)
+    add = app.task(process=True)(handlers.add)
+    job = await done(app, await die.submit())
+    assert (job.status, job.attempt) == (Status.FAILED, 2)
+    assert "exit code 7" in (job.error or "")
+    after = await done(app, await add.submit(1, 1))
+    assert after.status is Status.COMPLETED
+
+
+async def test_a_time_out_kills_the_child(
+    timed: Drumbeat, clock: FakeClock, tmp_path: Path
+) -> None:
+    hang = timed.task(process=True, timeout=5, retry=Retry.never())(handlers.hang)
+    add = timed.task(process=True)(handlers.add)
+    pid = tmp_path / "pid"
+    job = await hang.submit(str(pid))
+    await touched(pid)
+    process = int(pid.read_text(encoding="utf-8"))
+    await clock.advance(4.9)
+    assert alive(process)
+    await clock.advance(0.2)
+    ended = await done(timed, job)
+    assert ended.status is Status.FAILED
+    assert "timed out" in (ended.error or "")
+    assert not alive(process)
+    assert (await done(timed, await add.submit(1, 1))).status is Status.COMPLETED
+
+
+async def test_waiting_for_a_child_does_not_count_as_running(
+    timed: Drumbeat, clock: FakeClock, tmp_path: Path
+) -> None:
+    """There is one child for four slots: a job in the line must not time out in it."""
+    hold = timed.task(process=True)(handlers.hold)
+    add = timed.task(process=True, timeout=5, retry=Retry.never())(handlers.add)
+    started, release = tmp_path / "started", tmp_path / "release"
+    holding = await hold.submit(str(started), str(release))
+    await touched(started)
+    waiting = [await add.submit(1, 1), await add.submit(1, 2)]
+    await clock.advance("1m")
+    release.touch()
+    jobs = [await done(timed, job) for job in (holding, *waiting)]
+    assert [job.status for job in jobs] == [Status.COMPLETED] * 3
+
+
+async def test_progress_comes_over_and_cancellation_goes_over(
+    timed: Drumbeat, clock: FakeClock, tmp_path: Path
+) -> None:
+    report = timed.task(process=True)(handlers.report)
+    told = tmp_path / "told"
+    job = await report.submit(str(told))
+    await touched(told)
+    run = run_of(timed, job)
+    await until(lambda: run.progress is not None)
+    await clock.advance(10)  # the next heartbeat brings it to the store
+    progress = (await timed.jobs.get(job.id)).progress
+    assert progress is not None
+    assert (progress.done, progress.total, progress.message) == (1, 2, "half")
+    await timed.jobs.cancel(job.id)
+    ended = await done(timed, job)
+    assert ended.status is Status.COMPLETED  # it said that it had finished
+    assert "cancelled" in report.result(ended)
+
+
+async def test_a_handler_that_gives_up_when_it_is_cancelled_has_not_completed(
+    timed: Drumbeat, tmp_path: Path
+) -> None:
+    stop_early = timed.task(process=True)(handlers.stop_early)
+    told = tmp_path / "told"
+    job = await stop_early.submit(str(told))
+    await touched(told)
+    await timed.jobs.cancel(job.id)
+    ended = await done(timed, job)
+    assert (ended.status, ended.result) == (Status.CANCELLED, None)
+
+
+async def test_heartbeats_of_a_process_put_off_its_time_out(
+    timed: Drumbeat, clock: FakeClock, tmp_path: Path
+) -> None:
+    beat = timed.task(process=True, heartbeat=10, retry=Retry.never())(handlers.beat)
+    job = await beat.submit(str(tmp_path), 4)
+    await touched(tmp_path / "started")
+    run = run_of(timed, job)
+    for number in range(3):
+        await clock.advance(8)
+        (tmp_path / f"{number}").touch()
+        await until(lambda: run.deadline == clock.elapsed() + 10)
+    (tmp_path / "3").touch()
+    ended = await done(timed, job)
+    assert (ended.status, beat.result(ended)) == (Status.COMPLETED, "finished")
+
+
+async def test_a_process_that_shows_no_sign_of_life_times_out(
+    timed: Drumbeat, clock: FakeClock, tmp_path: Path
+) -> None:
+    beat = timed.task(process=True, heartbeat=10, retry=Retry.never())(handlers.beat)
+    job = await beat.submit(str(tmp_path), 1)
+    await touched(tmp_path / "started")
+    await clock.advance(9.9)
+    assert (await timed.jobs.get(job.id)).status is Status.RUNNING
+    await clock.advance(0.2)
+    assert (await done(timed, job)).status is Status.FAILED
+
+
+async def test_a_child_outlives_a_signal_to_the_whole_process_group(
+    timed: Drumbeat, tmp_path: Path
+) -> None:
+    """Service managers signal all processes of a service: the parent decides when to stop."""
+    report = timed.task(process=True, retry=Retry.never())(handlers.report)
+    add = timed.task(process=True)(handlers.add)
+    process = add.result(await done(timed, await add.submit(1, 1)))["pid"]
+    told = tmp_path / "told"
+    job = await report.submit(str(told))
+    await touched(told)
+    os.kill(process, signal.SIGTERM)
+    os.kill(process, signal.SIGINT)
+    await timed.jobs.cancel(job.id)
+    assert (await done(timed, job)).status is Status.COMPLETED
+
+
+async def test_stopping_ends_the_children_and_gives_their_jobs_back(
+    app: Drumbeat, tmp_path: Path
+) -> None:
+    hang = app.task(process=True, retry=Retry.never())(handlers.hang)
+    pid = tmp_path / "pid"
+    job = await hang.submit(str(pid))
+    await touched(pid)
+    await app.stop(0)
+    assert not alive(int(pid.read_text(encoding="utf-8")))
+    given_back = await app.jobs.get(job.id)
+    assert (given_back.status, given_back.attempt) == (Status.QUEUED, 0)
+
+
+def test_a_handler_that_another_process_cannot_import_is_refused() -> None:
+    app = Drumbeat("memory://")
+
+    def local() -> None: ...
+
+    for handler in (local, lambda: None):
+        with pytest.raises(InvalidHandler, match="top level of a module"):
+            app.task(name="task", process=True)(handler)
+    assert app.tasks == frozenset()
+
+
+async def test_code_below_the_handler_finds_the_context(app: Drumbeat) -> None:
+    task = app.task(process=True)(handlers.current_job)
+    job = await task.submit()
+    assert task.result(await done(app, job)) == job.id
+
+
+async def test_the_event_of_a_failure_carries_the_exception(app: Drumbeat) -> None:
+    ended: list[AttemptEnded] = []
+    app.on(AttemptEnded)(ended.append)
+    for handler in (handlers.fail_portably, handlers.fail_unportably):
+        task = app.task(process=True, retry=Retry.never())(handler)
+        await done(app, await task.submit())
+    portable, other = (event.ending for event in ended)
+    assert isinstance(portable, Raised)
+    assert isinstance(portable.exception, KeyError)
+    assert isinstance(other, Raised)
+    assert other.exception is None
+    assert "Unportable" in other.error

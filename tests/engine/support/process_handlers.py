@@ -1,0 +1,113 @@
+"""Handlers that a child process can import. They are run by the tests of `process=True`."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+from drumbeat import Cancel, Context, Snooze, current
+from drumbeat.model.jobs.job import RESULT_LIMIT
+
+
+def add(left: int, right: int) -> dict[str, int]:
+    return {"sum": left + right, "pid": os.getpid()}
+
+
+async def add_async(ctx: Context, left: int, right: int) -> int:
+    return left + right + ctx.number - 1
+
+
+def explode() -> None:
+    raise ValueError("no such account")
+
+
+def die() -> None:
+    os._exit(7)
+
+
+def hang(started: str) -> None:
+    Path(started).write_text(str(os.getpid()), encoding="utf-8")
+    threading.Event().wait()
+
+
+def report(ctx: Context, told: str) -> str:
+    ctx.progress(1, 2, "half")
+    Path(told).touch()
+    ctx.cancelled.block(30)
+    ctx.finished()
+    return ctx.cancelled.reason or "nobody told me"
+
+
+def stop_early(ctx: Context, told: str) -> str:
+    Path(told).touch()
+    return "too early" if not ctx.cancelled.block(30) else "half done"
+
+
+def hold(started: str, release: str) -> None:
+    Path(started).touch()
+    _wait_for(release)
+
+
+def beat(ctx: Context, folder: str, beats: int) -> str:
+    """Show a sign of life when a file of its number is there, time after time."""
+    Path(folder, "started").touch()
+    for number in range(beats):
+        _wait_for(f"{folder}/{number}")
+        ctx.heartbeat()
+    return "finished"
+
+
+def _wait_for(file: str) -> None:
+    while not Path(file).exists():
+        threading.Event().wait(0.01)
+
+
+def snooze(ctx: Context) -> str:
+    if ctx.fence == 1:
+        raise Snooze(0)
+    return "awake"
+
+
+def cancel() -> None:
+    raise Cancel("not wanted")
+
+
+def unserialisable() -> object:
+    return object()
+
+
+def huge() -> str:
+    return "x" * (RESULT_LIMIT + 1)
+
+
+def leave() -> None:
+    raise SystemExit(4)
+
+
+def give_up() -> None:
+    raise GeneratorExit
+
+
+async def give_up_async() -> None:
+    raise GeneratorExit
+
+
+def current_job() -> int:
+    return current().job_id
+
+
+def fail_portably() -> None:
+    raise KeyError("order 7")
+
+
+class UnportableError(Exception):
+    """Cannot be unpickled: its constructor takes two arguments and the base class knows one."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+def fail_unportably() -> None:
+    raise UnportableError(7, "no")

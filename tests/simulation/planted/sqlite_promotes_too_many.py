@@ -1,0 +1,19 @@
+"""On SQLite pending jobs leave the list of pending jobs before they are queued."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from drumbeat.backends.sqlite.store.sql import JOBS
+from simulation.planting import changed
+
+STORE = "sqlite"
+CAUGHT_BY = {"S13", "L4"}
+FOUND_AT = 0
+
+
+@contextmanager
+def planted() -> Generator[None]:
+    with changed(
+        JOBS, "delete_pending_through", "(run_at, id) <= (?, ?)", "(run_at - 1000000, id) <= (?, ?)"
+    ):
+        yield

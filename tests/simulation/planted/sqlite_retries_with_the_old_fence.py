@@ -1,0 +1,17 @@
+"""On SQLite a retried job gets the fence of its last attempt again."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from drumbeat.backends.sqlite.store.sql import JOBS
+from simulation.planting import changed
+
+STORE = "sqlite"
+CAUGHT_BY = {"S12"}
+FOUND_AT = 0
+
+
+@contextmanager
+def planted() -> Generator[None]:
+    with changed(JOBS, "wait_again", "fence = ?", "fence = ? - 1"):
+        yield

@@ -1,0 +1,1 @@
+"""Helpers that the tests of several folders use; those of one folder lie in it."""
