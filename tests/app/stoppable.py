@@ -30,11 +30,10 @@ async def work(ctx: Context) -> None:
         await app._backends.store.nodes.request_drain([app.id])
     await ctx.cancelled.wait()
     say(f"told: {ctx.cancelled.reason}")
-    if manner in ("finish", "drain"):
-        say("finished")
-        return
-    if manner == "slow":
-        await asyncio.to_thread(sys.stdin.readline)
+    if manner in ("finish", "drain", "slow"):
+        if manner == "slow":
+            await asyncio.to_thread(sys.stdin.readline)
+        ctx.finished()
         say("finished")
         return
     while True:

@@ -62,7 +62,8 @@ async def test_the_story_of_a_scheduled_task_can_be_read_in_the_log(
     assert completed["seconds"] == pytest.approx(0, abs=0.1)
     (lost,) = lines(caplog, "Lost leadership")
     assert (lost["instance_id"], lost["epoch"]) == ("web-1", 1)
-    assert lines(caplog, "cleaning") == [{**run, "rows": 7, "level": "INFO"}]
+    own = {**run, "schedule": "cleanup", "attempt": 1, "rows": 7}
+    assert lines(caplog, "cleaning") == [{**own, "level": "INFO"}]
 
     order = [record.getMessage() for record in caplog.records]
     story = [

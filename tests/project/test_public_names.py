@@ -41,6 +41,7 @@ PUBLIC = [
     "any_of",
     "bounded",
     "cron",
+    "current",
     "daily",
     "every",
     "every_between",

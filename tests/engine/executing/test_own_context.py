@@ -7,7 +7,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from drumbeat import Context, Drumbeat, NotRunning, current
+from drumbeat import Context, Drumbeat, NotRunning, Retry, current
 from drumbeat.model.jobs.job import Status
 from drumbeat.testing import FakeClock
 from tests.engine.support.fleet import Fleet
@@ -97,7 +97,7 @@ async def test_errors_and_cancellations_reach_the_handler(
 ) -> None:
     caught: list[str] = []
 
-    @app.task(timeout=5)
+    @app.task(timeout=5, retry=Retry.never())
     async def work() -> str:
         try:
             await asyncio.wait_for(asyncio.get_running_loop().create_future(), 0)
@@ -115,4 +115,4 @@ async def test_errors_and_cancellations_reach_the_handler(
         await clock.settle()
         await clock.advance(6)
         assert caught == ["its own time-out", "cancelled"]
-        assert (await app.jobs.get(job.id)).status is Status.PENDING
+        assert (await app.jobs.get(job.id)).status is Status.FAILED
