@@ -6,20 +6,20 @@ import inspect
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import CodeType
 from typing import Any, get_type_hints
 
 import click
 import pytest
 
-from drumbeat import Client, Drumbeat
+from drumbeat import Client, Drumbeat, SyncClient
 from drumbeat.api.table import TABLE
 from drumbeat.cli.main import command
+from drumbeat.fleet.endpoint import ATTRIBUTE, GUARD, REASON, REVISION, Endpoint, endpoint_of
 from drumbeat.fleet.fleet import Fleet
 
 ROOT = Path(__file__).parents[2]
-ROUTE_OF_ANOTHER_NAME = {"events.follow": "/events", "health": "/health", "now": "/health"}
-"""Operations that no row of the table calls by name: a stream, and what a node tells anybody."""
+PATHS_OF_OTHERS = {"events.follow": "/events", "health": "/health", "now": "/health"}
+"""Operations whose route is written by hand: a stream, and what a node tells anybody."""
 WITHOUT_A_COMMAND = {"jobs.create_many", "schedules.preview_rule"}
 """A terminal submits one job at a time, and `drumbeat cron` needs no fleet."""
 
@@ -39,23 +39,17 @@ def operations() -> Iterator[str]:
 OPERATIONS = sorted(operations())
 
 
-def called(code: CodeType) -> Iterator[str]:
-    """The operations of `call.fleet` that a handler calls, such as `schedules.pause`."""
-    names = code.co_names
-    for place, name in enumerate(names):
-        if name == "fleet":
-            yield names[place + 1]
-            yield ".".join(names[place + 1 : place + 3])
+def declared(operation: str) -> Any:
+    """The method of the protocol."""
+    noun, _, verb = operation.rpartition(".")
+    owner = get_type_hints(vars(Fleet)[noun].fget)["return"] if noun else Fleet
+    return getattr(owner, verb)
 
 
-def routed() -> dict[str, str]:
-    """The path of a route for each operation that one calls."""
-    found: dict[str, str] = {}
-    for route in TABLE:
-        code = getattr(route.handle, "__code__", None)
-        if code is not None:
-            found |= dict.fromkeys(called(code), f"{route.method} {route.path}")
-    return found
+def path_of(operation: str) -> str | None:
+    """The path under which HTTP has the operation."""
+    found: Endpoint | None = getattr(declared(operation), ATTRIBUTE, None)
+    return PATHS_OF_OTHERS.get(operation) if found is None else found.path
 
 
 def test_the_protocol_has_all_nouns() -> None:
@@ -66,8 +60,29 @@ def test_the_protocol_has_all_nouns() -> None:
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_every_operation_has_its_route(operation: str) -> None:
-    paths = {route.path for route in TABLE}
-    assert operation in routed() or ROUTE_OF_ANOTHER_NAME.get(operation) in paths
+    assert path_of(operation) in {route.path for route in TABLE}
+
+
+def sources(endpoint: Endpoint) -> Iterator[str]:
+    """The parameters that the parts of a request give."""
+    if endpoint.path_parameter is not None:
+        yield endpoint.path_parameter
+    if endpoint.query_type is not None:
+        yield from endpoint.query_type().parameters()
+    if endpoint.body_parameter is not None:
+        yield endpoint.body_parameter
+    elif endpoint.body_type is not None:
+        yield from endpoint.body_type.__struct_fields__
+    if endpoint.reason_in_header:
+        yield REASON
+    yield from {GUARD, REVISION} & endpoint.hints.keys()
+
+
+@pytest.mark.parametrize("operation", sorted(set(OPERATIONS) - PATHS_OF_OTHERS.keys()))
+def test_each_parameter_has_one_place_in_the_request(operation: str) -> None:
+    method = declared(operation)
+    named = [name for name, _ in parameters(method)]
+    assert sorted(sources(endpoint_of(method))) == sorted(named)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -93,18 +108,21 @@ def parameters(function: Any) -> list[tuple[str, object]]:
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_local_fleet_takes_what_the_protocol_says(operation: str) -> None:
     fleet: Fleet = Drumbeat("memory://", environment={}).fleet
-    noun, _, verb = operation.rpartition(".")
-    owner = get_type_hints(vars(Fleet)[noun].fget)["return"] if noun else Fleet
-    assert parameters(asked(fleet, operation)) == parameters(getattr(owner, verb))
+    assert parameters(asked(fleet, operation)) == parameters(declared(operation))
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_remote_fleet_takes_what_the_protocol_says(operation: str) -> None:
     fleet: Fleet = Client("http://localhost")
-    noun, _, verb = operation.rpartition(".")
-    owner = get_type_hints(vars(Fleet)[noun].fget)["return"] if noun else Fleet
-    names = [name for name, _ in parameters(asked(fleet, operation))]
-    assert names == [name for name, _ in parameters(getattr(owner, verb))]
+    assert parameters(asked(fleet, operation)) == parameters(declared(operation))
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_synchronous_client_takes_what_the_protocol_says(operation: str) -> None:
+    with SyncClient("http://localhost") as client:
+        method = asked(client, operation)
+    assert parameters(method) == parameters(declared(operation))
+    assert not inspect.iscoroutinefunction(method)
 
 
 def commands(group: click.Group) -> Iterator[click.Command]:

@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
+from drumbeat.api.fleet_routes import routes_of
 from drumbeat.api.http.route import AnyRoute
-from drumbeat.api.routes import (
-    audit,
-    cluster,
-    configuration,
-    document,
-    elections,
-    events,
-    jobs,
-    login,
-    nodes,
-    operations,
-    probes,
-    queues,
-    schedule_changes,
-    schedules,
-    tokens,
-)
+from drumbeat.api.routes import cluster, document, events, login, probes
+from drumbeat.fleet.audit import FleetAudit
+from drumbeat.fleet.configuration import FleetConfiguration
+from drumbeat.fleet.elections import FleetElections
+from drumbeat.fleet.fleet import Fleet
+from drumbeat.fleet.jobs import FleetJobs
+from drumbeat.fleet.nodes import FleetNodes
+from drumbeat.fleet.operations import FleetOperations
+from drumbeat.fleet.queues import FleetQueues
+from drumbeat.fleet.schedules import FleetSchedules
+from drumbeat.fleet.tokens import FleetTokens
 
 TABLE: tuple[AnyRoute, ...] = (
-    *jobs.ROUTES,
-    *operations.ROUTES,
-    *schedules.ROUTES,
-    *schedule_changes.ROUTES,
-    *queues.ROUTES,
-    *nodes.ROUTES,
-    *elections.ROUTES,
-    *configuration.ROUTES,
+    *routes_of(FleetJobs, "jobs"),
+    *routes_of(FleetOperations, "operations"),
+    *routes_of(FleetSchedules, "schedules"),
+    *routes_of(FleetQueues, "queues"),
+    *routes_of(FleetNodes, "nodes"),
+    *routes_of(FleetElections, "elections"),
+    *routes_of(FleetConfiguration, "configuration"),
+    *routes_of(Fleet),
+    *routes_of(FleetTokens, "tokens"),
+    *routes_of(FleetAudit, "audit"),
     *events.ROUTES,
     *cluster.ROUTES,
     *probes.ROUTES,
     *login.ROUTES,
-    *tokens.ROUTES,
-    *audit.ROUTES,
     *document.ROUTES,
 )
 

@@ -9,6 +9,7 @@ from typing import Protocol
 from drumbeat.fleet.audit import FleetAudit
 from drumbeat.fleet.configuration import FleetConfiguration
 from drumbeat.fleet.elections import FleetElections
+from drumbeat.fleet.endpoint import endpoint
 from drumbeat.fleet.events import FleetEvents
 from drumbeat.fleet.jobs import FleetJobs
 from drumbeat.fleet.nodes import FleetNodes
@@ -67,10 +68,12 @@ class Fleet(Protocol):
         """The fleet's time: the store's clock locally, a server's clock to the second remotely."""
         ...
 
+    @endpoint("GET /settings", "Show the settings of this server, with secrets masked")
     async def settings(self) -> Mapping[str, SettingView]:
         """The settings of the node that answers, by name, with secrets masked."""
         ...
 
+    @endpoint("GET /tasks", "List the tasks that this server knows, with their parameters")
     async def tasks(self) -> Sequence[TaskView]:
         """The tasks that the node that answers knows, by name, with their parameters."""
         ...

@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from drumbeat.fleet.endpoint import endpoint
 from drumbeat.fleet.written import WriteResult
+from drumbeat.model.fleet.token import Scope
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.rules.schedules.version_guard import UNGUARDED, VersionGuard
+from drumbeat.wire.changes import BackfillView, CronPreviewView, SkipView, TriggerView
 from drumbeat.wire.explanation import ExplanationView
 from drumbeat.wire.fields import Arguments
 from drumbeat.wire.job import JobView
@@ -18,6 +21,7 @@ from drumbeat.wire.new_schedule import (
     ScheduleDefinitionView,
 )
 from drumbeat.wire.preview import PreviewView
+from drumbeat.wire.queries import ExplainQuery, PreviewQuery, ScheduleQuery
 from drumbeat.wire.schedule import ScheduleView
 from drumbeat.wire.tick import BackfilledView, TickView
 
@@ -30,10 +34,12 @@ class FleetSchedules(Protocol):
     that other writers won every try.
     """
 
+    @endpoint("POST /schedules", "Create a schedule", status=201, refuses=(409,))
     async def create(self, new: NewScheduleView, reason: str = "") -> ScheduleView:
         """Create a schedule; `Conflict` if its name is taken."""
         ...
 
+    @endpoint("PUT /schedules/{name}", "Create a schedule, or replace its definition")
     async def replace(
         self,
         name: str,
@@ -44,6 +50,7 @@ class FleetSchedules(Protocol):
         """Create a schedule, or replace its whole definition from now on."""
         ...
 
+    @endpoint("PATCH /schedules/{name}", "Change parts of a schedule's definition")
     async def patch(
         self,
         name: str,
@@ -54,36 +61,52 @@ class FleetSchedules(Protocol):
         """Change the given parts of a definition from now on; all other parts stay."""
         ...
 
+    @endpoint("DELETE /schedules/{name}", "Delete a schedule; its ledger stays")
     async def remove(self, name: str, reason: str = "", guard: VersionGuard = UNGUARDED) -> None:
         """Remove a schedule. Its ledger stays, and its jobs still run."""
         ...
 
+    @endpoint("GET /schedules/{name}", "Show a schedule")
     async def get(self, name: str) -> ScheduleView:
         """The schedule; `UnknownSchedule` if there is none."""
         ...
 
+    @endpoint("GET /schedules", "List schedules by name", query=ScheduleQuery)
     async def list(self, page: PageRequest | None = None, prefix: str = "") -> Page[ScheduleView]:
         """A page of the schedules whose names begin with the prefix, by name."""
         ...
 
+    @endpoint("POST /schedules/{name}/pause", "Pause a schedule; its ticks are recorded as skipped")
     async def pause(
         self, name: str, reason: str = "", guard: VersionGuard = UNGUARDED
     ) -> ScheduleView:
         """Stop firing until resumed; ticks meanwhile are recorded as skipped."""
         ...
 
+    @endpoint("POST /schedules/{name}/resume", "Let a schedule fire again, from now on")
     async def resume(
         self, name: str, reason: str = "", guard: VersionGuard = UNGUARDED
     ) -> ScheduleView:
         """Fire again, from now on."""
         ...
 
+    @endpoint(
+        "POST /schedules/{name}/hand-back",
+        "Let code define a schedule again that a person has edited",
+    )
     async def hand_back(
         self, name: str, reason: str = "", guard: VersionGuard = UNGUARDED
     ) -> ScheduleView:
         """Let the next declaration in code define a schedule again that a person has edited."""
         ...
 
+    @endpoint(
+        "POST /schedules/{name}/trigger",
+        "Submit the task of a schedule now, in addition to its ticks",
+        status=201,
+        body=TriggerView,
+        refuses=(412,),
+    )
     async def trigger(
         self,
         name: str,
@@ -97,6 +120,7 @@ class FleetSchedules(Protocol):
         """
         ...
 
+    @endpoint("POST /schedules/{name}/skip", "Skip one future tick", body=SkipView)
     async def skip(
         self,
         name: str,
@@ -107,6 +131,7 @@ class FleetSchedules(Protocol):
         """Skip one future tick; None: the next one that would fire, or `NoTick` if none is left."""
         ...
 
+    @endpoint("POST /schedules/{name}/unskip", "Undo a skip, so the tick fires", body=SkipView)
     async def unskip(
         self,
         name: str,
@@ -117,6 +142,12 @@ class FleetSchedules(Protocol):
         """Undo the skip of a tick; None: the first skipped tick, or `NoTick` if there is none."""
         ...
 
+    @endpoint(
+        "POST /schedules/{name}/backfill",
+        "Fire past ticks that did not fire, or list them",
+        body=BackfillView,
+        refuses=(412,),
+    )
     async def backfill(
         self,
         name: str,
@@ -134,20 +165,40 @@ class FleetSchedules(Protocol):
         """
         ...
 
+    @endpoint(
+        "GET /schedules/{name}/preview",
+        "Show the next ticks of a schedule, and how clock changes affect them",
+        query=PreviewQuery,
+    )
     async def preview(self, name: str, count: int = 10) -> PreviewView:
         """The next ticks that will fire as things stand, with the effects of clock changes."""
         ...
 
+    @endpoint(
+        "POST /cron/preview",
+        "Show the next ticks of a trigger, without a schedule",
+        scope=Scope.VIEWER,
+        body=CronPreviewView,
+    )
     async def preview_rule(
         self, when: str | dict[str, Any], tz: str | None = None, count: int = 10
     ) -> PreviewView:
         """The next ticks of a cron expression or a trigger that no schedule has."""
         ...
 
+    @endpoint(
+        "GET /schedules/{name}/ticks",
+        "Show the ledger of a schedule, the latest tick first; it outlives the schedule",
+    )
     async def ticks(self, name: str, page: PageRequest | None = None) -> Page[TickView]:
         """A page of the ledger, latest tick first. The ledger outlives its schedule."""
         ...
 
+    @endpoint(
+        "GET /schedules/{name}/explain",
+        "Explain why a schedule did or did not run",
+        query=ExplainQuery,
+    )
     async def explain(self, name: str, ticks: int = 10, tz: str = "UTC") -> ExplanationView:
         """Why a schedule did or did not run, for its last `ticks` rows of the ledger.
 

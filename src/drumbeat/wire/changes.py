@@ -1,22 +1,23 @@
-"""What is asked for with a change, on the wire."""
+"""The bodies of requests for changes."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Meta, UnsetType
 
 from drumbeat.wire.fields import Arguments, Instant, Name, Reason, When, check_instants
+from drumbeat.wire.parameters import Parameters
 
 
-class ReasonView(Struct, kw_only=True, forbid_unknown_fields=True):
+class ReasonView(Parameters, kw_only=True):
     """Why something is to be changed."""
 
     reason: Reason = ""
     """For those who look at it later."""
 
 
-class TriggerView(Struct, kw_only=True, forbid_unknown_fields=True):
+class TriggerView(Parameters, kw_only=True):
     """How a schedule is to be triggered now."""
 
     args: Arguments | UnsetType = UNSET
@@ -24,7 +25,7 @@ class TriggerView(Struct, kw_only=True, forbid_unknown_fields=True):
     reason: Reason = ""
 
 
-class SkipView(Struct, kw_only=True, forbid_unknown_fields=True):
+class SkipView(Parameters, kw_only=True):
     """Which tick of a schedule is meant."""
 
     tick_at: Instant | None = None
@@ -35,9 +36,7 @@ class SkipView(Struct, kw_only=True, forbid_unknown_fields=True):
         check_instants(tick_at=self.tick_at)
 
 
-class BackfillView(
-    Struct, kw_only=True, forbid_unknown_fields=True, rename={"start": "from", "end": "to"}
-):
+class BackfillView(Parameters, kw_only=True, rename={"start": "from", "end": "to"}):
     """Which past ticks are to fire."""
 
     start: Instant
@@ -52,12 +51,12 @@ class BackfillView(
         check_instants(**{"from": self.start, "to": self.end})
 
 
-class CronPreviewView(Struct, kw_only=True, forbid_unknown_fields=True):
+class CronPreviewView(Parameters, kw_only=True, rename={"count": "n"}):
     """A rule that is to be previewed."""
 
     when: When
     """A cron expression, or a trigger as a schedule shows it."""
     tz: Name | None = None
     """The zone of a cron expression; UTC if not given."""
-    n: Annotated[int, Meta(ge=1, le=1_000)] = 10
+    count: Annotated[int, Meta(ge=1, le=1_000)] = 10
     """How many ticks."""

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from drumbeat.model.fleet.lease import Entry
 from drumbeat.wire.fields import Json
+from drumbeat.wire.parameters import Parameters
 from drumbeat.wire.values import raw
 
 
@@ -20,7 +21,7 @@ class EntryView(Struct, frozen=True, kw_only=True):
     """The number of its last write; `If-Match` takes it."""
 
 
-class NewEntryView(Struct, kw_only=True, forbid_unknown_fields=True):
+class NewEntryView(Parameters, kw_only=True):
     """A value to share."""
 
     value: Any

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
-
 from drumbeat.model.jobs.job import JobFilter, Status
 from drumbeat.wire.fields import Instant, Name, check_instants
+from drumbeat.wire.parameters import Parameters
 
 
-class JobFilterView(Struct, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class JobFilterView(Parameters, kw_only=True, omit_defaults=True):
     """Which jobs are meant; what is not given does not restrict."""
 
-    status: list[Status] = []
+    status: list[Status] = []  # noqa: RUF012 - it is a struct, which copies it
     """Only these. In a query it may be repeated, or separated by commas."""
     task: Name | None = None
     queue: Name | None = None

@@ -18,6 +18,7 @@ from drumbeat.wire.fields import (
     Seconds,
     Tags,
 )
+from drumbeat.wire.parameters import Parameters
 from drumbeat.wire.retry import RetryView
 
 MOST_AT_ONCE = 1_000
@@ -56,7 +57,7 @@ class NewJobView(Struct, kw_only=True, forbid_unknown_fields=True):
             in_range("schedule_at", self.schedule_at)
 
 
-class NewJobsView(Struct, kw_only=True, forbid_unknown_fields=True):
+class NewJobsView(Parameters, kw_only=True, rename={"new": "jobs"}):
     """Jobs to create together, all or none."""
 
-    jobs: Annotated[list[NewJobView], Meta(min_length=1, max_length=MOST_AT_ONCE)]
+    new: Annotated[list[NewJobView], Meta(min_length=1, max_length=MOST_AT_ONCE)]

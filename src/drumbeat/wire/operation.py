@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Any, Self
 
 from msgspec import Struct
 
@@ -10,20 +12,28 @@ from drumbeat.model.jobs.job import Status
 from drumbeat.model.jobs.operation import Kind, Operation
 from drumbeat.wire.fields import Reason
 from drumbeat.wire.job_filter import JobFilterView, filter_view
+from drumbeat.wire.parameters import Parameters
 
 
-class NewOperationView(Struct, kw_only=True, forbid_unknown_fields=True):
+class NewOperationView(Parameters, kw_only=True, rename={"wanted": "filter", "everything": "all"}):
     """Which jobs are to be changed."""
 
-    filter: JobFilterView
-    all: bool = False
+    wanted: JobFilterView
+    everything: bool = False
     """Has to be true where the filter restricts nothing."""
     reason: Reason = ""
     dry_run: bool = False
     """Only count them."""
 
     def __post_init__(self) -> None:
-        self.filter.check_instants("filter.")
+        self.wanted.check_instants("filter.")
+
+    def parameters(self) -> dict[str, Any]:
+        return {**super().parameters(), "wanted": self.wanted.filter()}
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        return super().of({**given, "wanted": filter_view(given["wanted"])})
 
 
 class OperationView(Struct, frozen=True, kw_only=True):

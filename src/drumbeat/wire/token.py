@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from drumbeat.model.fleet.token import Scope, TokenRecord
+from drumbeat.model.fleet.token import NAME_LIMIT, Scope, TokenRecord
+from drumbeat.wire.fields import Instant, check_instants
+from drumbeat.wire.parameters import Parameters
+
+
+class NewTokenView(Parameters, kw_only=True):
+    """A token to make."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
+    """What people call it, and the audit log too."""
+    scope: Scope
+    """How far it reaches; each scope holds all those before it."""
+    expires_at: Instant | None = None
+    """When it lets nobody in any more; null: never."""
+
+    def __post_init__(self) -> None:
+        check_instants(expires_at=self.expires_at)
 
 
 class TokenView(Struct, frozen=True, kw_only=True):

@@ -1,27 +1,27 @@
-"""Versions of schedules as entity tags: `ETag` in responses, `If-Match` in requests.
+"""Entity tags: `ETag` in responses, `If-Match` and `If-None-Match` in requests.
 
-The tag names the version of the schedule's definition and pause, which every edit raises. It does
+The tag of a schedule is the version of its definition and pause, which every edit raises. It does
 not name where the schedule stands: ticks that fire move `cursor`, `next_tick` and `runs` and leave
-the version as it is, so that a change is not refused because a tick fired meanwhile.
+the version as it is, so that a change is not refused because a tick fired meanwhile. The tag of a
+shared value is its revision.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import Any, NamedTuple, TypeAlias
 
-from drumbeat.api.http.call import Call
 from drumbeat.api.http.problem import Problem
-from drumbeat.api.http.response import Response, json_response
-from drumbeat.api.http.router import quoted
-from drumbeat.fleet.written import WriteResult
+from drumbeat.fleet.configuration import ABSENT
+from drumbeat.fleet.endpoint import GUARD, REVISION
 from drumbeat.rules.schedules.version_guard import UNGUARDED, VersionGuard
+from drumbeat.wire.entry import EntryView
 from drumbeat.wire.schedule import ScheduleView
 
-IF_MATCH = {"If-Match": 'Only if the schedule is at this version, such as "7"; * is any.'}
-IF_NONE = {"If-None-Match": "* creates the schedule, and replaces none."}
-ETAG = {"ETag": 'The version of the schedule, such as "7".'}
+Headers: TypeAlias = Mapping[bytes, bytes]
+
 ANY = "*"
 PRECONDITIONS = frozenset({b"if-match", b"if-none-match"})
 TAG = re.compile(r'(?:W/)?(?:"(?P<opaque>[^",]*)"|(?P<bare>[0-9]+))')
@@ -29,55 +29,99 @@ LONGEST = 18
 """Digits of a version."""
 
 
-def version_guard(call: Call[Any, Any]) -> VersionGuard:
-    """The guard that the preconditions of the request ask for."""
-    return _guard(call.headers) if PRECONDITIONS & call.headers.keys() else UNGUARDED
+class Tag(NamedTuple):
+    """The entity tag of a view."""
+
+    number: Callable[[Any], int]
+    meaning: str
+
+    @property
+    def header(self) -> Mapping[str, str]:
+        return {"ETag": self.meaning}
 
 
-def tagged(view: ScheduleView) -> Response:
-    return json_response(view, 200, {"etag": entity_tag(view.version)})
+class Guard(NamedTuple):
+    """A parameter of operations that is read from preconditions."""
+
+    parameter: str
+    read: Callable[[Headers], object]
+    if_match: str
+    if_none_match: str
+
+    def headers(self, method: str) -> Mapping[str, str]:
+        """The headers, with their meaning. Only a PUT can create something."""
+        creating = {"If-None-Match": self.if_none_match} if method == "PUT" else {}
+        return {"If-Match": self.if_match, **creating}
 
 
-def created(view: ScheduleView) -> Response:
-    location = f"/schedules/{quoted(view.name)}"
-    return json_response(view, 201, {"etag": entity_tag(view.version), "location": location})
+def entity_tag(number: int) -> str:
+    return f'"{number}"'
 
 
-def written(result: WriteResult[ScheduleView]) -> Response:
-    return created(result.view) if result.is_new else tagged(result.view)
+def version_guard(headers: Headers) -> VersionGuard:
+    """The guard that the preconditions of a request ask for."""
+    return _guard(headers) if PRECONDITIONS & headers.keys() else UNGUARDED
 
 
-def entity_tag(version: int) -> str:
-    """The version as an entity tag."""
-    return f'"{version}"'
+def revision(headers: Headers) -> int | None:
+    """The revision of a shared value that a change is meant for; None: any."""
+    guard = version_guard(headers)
+    if guard.must_be_absent:
+        return ABSENT
+    if guard.versions is None:
+        return None
+    if len(guard.versions) != 1:
+        raise _unreadable("if-match", 'has to be one revision such as "7"', headers[b"if-match"])
+    return min(guard.versions)
 
 
-def _guard(headers: Mapping[bytes, bytes]) -> VersionGuard:
+def _guard(headers: Headers) -> VersionGuard:
     match = _text(headers, b"if-match")
     none_match = _text(headers, b"if-none-match")
     if none_match and none_match != ANY:
-        raise _unreadable("if-none-match", "has to be *", none_match)
+        raise _unreadable("if-none-match", "has to be *", headers[b"if-none-match"])
     if not match and not none_match:
         return UNGUARDED
-    versions = None if match in ("", ANY) else _versions(match)
+    versions = None if match in ("", ANY) else _versions(headers[b"if-match"])
     return VersionGuard(versions, must_exist=bool(match), must_be_absent=bool(none_match))
 
 
-def _text(headers: Mapping[bytes, bytes], name: bytes) -> str:
+def _text(headers: Headers, name: bytes) -> str:
     return headers.get(name, b"").decode("latin-1").strip()
 
 
-def _versions(text: str) -> frozenset[int]:
+def _versions(given: bytes) -> frozenset[int]:
     """The versions in a list of tags; a tag that is not a version matches nothing.
 
     A weak tag counts as well: proxies that compress answers make ours weak.
     """
-    found = [TAG.fullmatch(part.strip()) for part in text.split(",")]
+    found = [TAG.fullmatch(part.strip()) for part in given.decode("latin-1").split(",")]
     tags = [each["opaque"] or each["bare"] or "" for each in found if each is not None]
     if len(tags) != len(found):
-        raise _unreadable("if-match", 'has to be a version such as "7", or *', text)
+        raise _unreadable("if-match", 'has to be a version such as "7", or *', given)
     return frozenset(int(tag) for tag in tags if tag.isdecimal() and len(tag) <= LONGEST)
 
 
-def _unreadable(field: str, rule: str, text: str) -> Problem:
+def _unreadable(field: str, rule: str, given: bytes) -> Problem:
+    text = given.decode("latin-1").strip()
     return Problem(422, "invalid-input", f"{field} {rule}, not {text!r}", field=field, rule=rule)
+
+
+ETAGS: Mapping[Any, Tag] = {
+    ScheduleView: Tag(attrgetter("version"), 'The version of the schedule, such as "7".'),
+    EntryView: Tag(attrgetter("revision"), "The revision."),
+}
+GUARDS = (
+    Guard(
+        GUARD,
+        version_guard,
+        'Only if the schedule is at this version, such as "7"; * is any.',
+        "* creates the schedule, and replaces none.",
+    ),
+    Guard(
+        REVISION,
+        revision,
+        'Only if this revision still stands, such as "7"; * is any.',
+        "* writes only if nothing is there.",
+    ),
+)

@@ -12,7 +12,6 @@ import msgspec
 from drumbeat.api.http.call import Body, Call, Nothing, Query
 from drumbeat.api.http.problem import Problem
 from drumbeat.model.fleet.token import Scope
-from drumbeat.wire.changes import ReasonView
 from drumbeat.wire.requests import invalid_request
 
 MANY = (list, tuple, set, frozenset)
@@ -91,22 +90,8 @@ Handler: TypeAlias = Callable[[Call[Any, Any]], Awaitable[Any]]
 
 
 def read_route(path: str, summary: str, returns: Any, handle: Handler, **options: Any) -> AnyRoute:
-    """A GET for viewers; by default 404 is its problem if the path has a parameter."""
-    return Route(
-        "GET", path, Scope.VIEWER, handle, summary, returns, **(_not_found(path) | options)
-    )
-
-
-def change_route(
-    path: str, summary: str, returns: Any, handle: Handler, **options: Any
-) -> AnyRoute:
-    """An audited POST for operators; by default its body has a reason, and 404 as above."""
-    defaults: dict[str, Any] = {"body": ReasonView, "audited": True, **_not_found(path)}
-    return Route("POST", path, Scope.OPERATOR, handle, summary, returns, **(defaults | options))
-
-
-def _not_found(path: str) -> dict[str, Any]:
-    return {"refuses": (404,)} if "{" in path else {}
+    """A GET for viewers."""
+    return Route("GET", path, Scope.VIEWER, handle, summary, returns, **options)
 
 
 def _query(kind: type[Query], text: bytes) -> Query:

@@ -73,7 +73,7 @@ class Schemas:
         schemas, self.components = msgspec.json.schema_components(kinds, ref_template=REFERENCE)
         self._schemas = list(zip(kinds, schemas, strict=True))
         for struct in _structs(kinds):
-            _describe(self.components.get(struct.__name__, {}), field_docs(struct))
+            _describe(self.components.get(struct.__name__, {}), struct)
 
     def of(self, kind: Any) -> Json:
         """The schema of a type, usually a reference."""
@@ -112,10 +112,11 @@ def _structs(kinds: Sequence[Any]) -> set[type[msgspec.Struct]]:
     return found
 
 
-def _describe(schema: Json, docs: Mapping[str, str]) -> None:
-    for name, field in schema.get("properties", {}).items():
-        if name in docs and "description" not in field:
-            field["description"] = docs[name]
+def _describe(schema: Json, struct: type[msgspec.Struct]) -> None:
+    docs, properties = field_docs(struct), schema.get("properties", {})
+    for each in msgspec.structs.fields(struct):
+        if each.name in docs and each.encode_name in properties:
+            properties[each.encode_name].setdefault("description", docs[each.name])
 
 
 def _operation(route: AnyRoute, schemas: Schemas) -> Json:

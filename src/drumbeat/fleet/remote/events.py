@@ -7,7 +7,8 @@ from contextlib import aclosing
 
 import msgspec
 
-from drumbeat.fleet.remote.resource import RemoteResource, request_for
+from drumbeat.fleet.remote.request import Request
+from drumbeat.fleet.remote.resource import RemoteResource
 from drumbeat.model.errors import Unavailable
 from drumbeat.wire.event import EVENT_VIEWS, RESET, EventKind, FleetEvent
 
@@ -47,7 +48,7 @@ class RemoteEvents(RemoteResource):
     ) -> AsyncGenerator[FleetEvent]:
         query = [("kinds", EventKind(kind).value) for kind in kinds]
         headers = {"last-event-id": last} if last else {}
-        request = request_for("GET", "events", query=query, headers=headers)
+        request = Request("GET", "/events", query=query, headers=headers)
         async with self._transport.stream(request, SILENCE) as lines:
             fields: dict[str, str] = {}
             async for raw in lines:

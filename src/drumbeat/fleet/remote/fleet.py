@@ -8,18 +8,23 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Self
 
 from drumbeat.extras import install_command
-from drumbeat.fleet.remote.audit import RemoteAudit
+from drumbeat.fleet.endpoint import endpoint_of
+from drumbeat.fleet.fleet import Fleet
 from drumbeat.fleet.remote.client_options import RETRIES, TIMEOUT, ClientOptions
-from drumbeat.fleet.remote.configuration import RemoteConfiguration
-from drumbeat.fleet.remote.elections import RemoteElections
 from drumbeat.fleet.remote.events import RemoteEvents
 from drumbeat.fleet.remote.jobs import RemoteJobs
-from drumbeat.fleet.remote.nodes import RemoteNodes
 from drumbeat.fleet.remote.operations import RemoteOperations
-from drumbeat.fleet.remote.queues import RemoteQueues
-from drumbeat.fleet.remote.resource import request_for
+from drumbeat.fleet.remote.parts import (
+    RemoteAudit,
+    RemoteConfiguration,
+    RemoteElections,
+    RemoteNodes,
+    RemoteQueues,
+    RemoteTokens,
+)
+from drumbeat.fleet.remote.request import Request
+from drumbeat.fleet.remote.resource import RemoteResource, part
 from drumbeat.fleet.remote.schedules import RemoteSchedules
-from drumbeat.fleet.remote.tokens import RemoteTokens
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.wire.entry import SettingView
 from drumbeat.wire.health import HealthView
@@ -29,9 +34,10 @@ if TYPE_CHECKING:
     from drumbeat.fleet.remote.transport import Transport
 
 UNHEALTHY = 503
+SETTINGS, TASKS = endpoint_of(Fleet.settings), endpoint_of(Fleet.tasks)
 
 
-class RemoteFleet:
+class RemoteFleet(RemoteResource):
     """A fleet, over the HTTP API of one of its nodes.
 
     ```python
@@ -54,27 +60,18 @@ class RemoteFleet:
         tls: ssl.SSLContext | None = None,
         reason: str = "",
     ) -> None:
-        self._transport = _transport(url, token, ClientOptions(timeout, retries, tls, reason))
-        self.jobs = RemoteJobs(self._transport)
-        """Jobs: submit, get, list, cancel, retry, wait."""
-        self.operations = RemoteOperations(self._transport)
-        """Retry or cancel many jobs in the background."""
-        self.schedules = RemoteSchedules(self._transport)
-        """Schedules: put, edit, get, list, pause, trigger, skip, backfill, preview, explain."""
-        self.queues = RemoteQueues(self._transport)
-        """Queues: list, pause, resume."""
-        self.nodes = RemoteNodes(self._transport)
-        """The processes of the fleet: list, drain."""
-        self.elections = RemoteElections(self._transport)
-        """Who leads, who led, and how to hand over."""
-        self.configuration = RemoteConfiguration(self._transport)
-        """Small values that the fleet shares."""
-        self.tokens = RemoteTokens(self._transport)
-        """The tokens of the HTTP API."""
-        self.audit = RemoteAudit(self._transport)
-        """Who changed what, and why."""
-        self.events = RemoteEvents(self._transport)
-        """What happens in the fleet, as it happens."""
+        transport = _transport(url, token, ClientOptions(timeout, retries, tls, reason))
+        super().__init__(transport)
+        self.jobs = part(RemoteJobs, transport)
+        self.operations = part(RemoteOperations, transport)
+        self.schedules = part(RemoteSchedules, transport)
+        self.queues = part(RemoteQueues, transport)
+        self.nodes = part(RemoteNodes, transport)
+        self.elections = part(RemoteElections, transport)
+        self.configuration = part(RemoteConfiguration, transport)
+        self.tokens = part(RemoteTokens, transport)
+        self.audit = part(RemoteAudit, transport)
+        self.events = RemoteEvents(transport)
 
     def __repr__(self) -> str:
         return f"<Client {self.url!r}>"
@@ -96,7 +93,7 @@ class RemoteFleet:
 
     async def health(self) -> HealthView:
         """The health of the node that answers. It is returned, not raised, if unhealthy."""
-        request = request_for("GET", "health", accepted=(UNHEALTHY,))
+        request = Request("GET", "/health", accepted=(UNHEALTHY,))
         return (await self._transport.send(request)).read(HealthView)
 
     async def now(self) -> datetime:
@@ -105,13 +102,13 @@ class RemoteFleet:
 
     async def settings(self) -> Mapping[str, SettingView]:
         """The settings of the node that answers, by name, with secrets masked."""
-        response = await self._transport.send(request_for("GET", "settings"))
-        return response.read(dict[str, SettingView])
+        settings: Mapping[str, SettingView] = await self._call(SETTINGS, {})
+        return settings
 
     async def tasks(self) -> Sequence[TaskView]:
         """The tasks that the node that answers knows, by name, with their parameters."""
-        response = await self._transport.send(request_for("GET", "tasks"))
-        return response.read(list[TaskView])
+        tasks: Sequence[TaskView] = await self._call(TASKS, {})
+        return tasks
 
 
 Client = RemoteFleet

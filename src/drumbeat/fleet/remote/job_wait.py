@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
 from typing import TYPE_CHECKING
 
-from drumbeat.fleet.remote.resource import request_for
+from drumbeat.fleet.endpoint import endpoint_of
+from drumbeat.fleet.jobs import FleetJobs
+from drumbeat.fleet.remote.resource import request_of
 from drumbeat.model.errors import WaitTimeout
 from drumbeat.wire.job import JobView
 
 if TYPE_CHECKING:
     from drumbeat.fleet.remote.transport import Transport
 
+WAIT = endpoint_of(FleetJobs.wait)
 LONGEST_WAIT = 25.0
 """Seconds that one request waits."""
 
 
 async def finished_within(
-    transport: Transport, job_id: int, clock: Callable[[], float], timeout: float | None
+    transport: Transport, job_id: int, timeout: float | None
 ) -> JobView | None:
     """The finished job; None if it is not finished within `timeout` seconds."""
+    clock = asyncio.get_running_loop().time
     deadline = None if timeout is None else clock() + timeout
     while True:
         left = LONGEST_WAIT if deadline is None else max(0.0, deadline - clock())
-        step = min(LONGEST_WAIT, left)
-        query = [("timeout", f"{step:.3f}")]
-        request = request_for("GET", "jobs", job_id, "wait", query=query, extra_seconds=step)
+        step = round(min(LONGEST_WAIT, left), 3)
+        request = request_of(WAIT, {"job_id": job_id, "timeout": step})
         try:
             return (await transport.send(request)).read(JobView)
         except WaitTimeout:

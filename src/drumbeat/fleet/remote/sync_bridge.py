@@ -14,26 +14,26 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 from drumbeat.fleet.remote.loop_thread import LoopThread
 from drumbeat.model.errors import NotRunning
 
-N = TypeVar("N")
+N_co = TypeVar("N_co", covariant=True)
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class BlockingResource(Generic[N]):
+class BlockingResource(Generic[N_co]):
     """A part of the client, or the client itself, for code without an event loop."""
 
-    def __init__(self, resource: N, thread: LoopThread) -> None:
+    def __init__(self, resource: N_co, thread: LoopThread) -> None:
         self._resource = resource
         self._thread = thread
 
 
 def waited(
-    method: Callable[Concatenate[N, P], Coroutine[Any, Any, T]],
-) -> Callable[Concatenate[BlockingResource[N], P], T]:
+    method: Callable[Concatenate[N_co, P], Coroutine[Any, Any, T]],
+) -> Callable[Concatenate[BlockingResource[N_co], P], T]:
     """The blocking form of a coroutine method."""
 
     @wraps(method)
-    def called(bridge: BlockingResource[N], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def called(bridge: BlockingResource[N_co], /, *args: P.args, **kwargs: P.kwargs) -> T:
         resource, thread = bridge._resource, bridge._thread  # noqa: SLF001 - `called` is a method of it  # pyright: ignore[reportPrivateUsage]
         return thread.call(lambda: method(resource, *args, **kwargs))
 
@@ -41,12 +41,12 @@ def waited(
 
 
 def walked(
-    method: Callable[Concatenate[N, P], AsyncGenerator[T]],
-) -> Callable[Concatenate[BlockingResource[N], P], Iterator[T]]:
+    method: Callable[Concatenate[N_co, P], AsyncGenerator[T]],
+) -> Callable[Concatenate[BlockingResource[N_co], P], Iterator[T]]:
     """The blocking form of a method that yields items."""
 
     @wraps(method)
-    def called(bridge: BlockingResource[N], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
+    def called(bridge: BlockingResource[N_co], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
         resource, thread = bridge._resource, bridge._thread  # noqa: SLF001 - as above  # pyright: ignore[reportPrivateUsage]
         items = method(resource, *args, **kwargs)
 

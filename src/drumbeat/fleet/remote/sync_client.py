@@ -6,20 +6,22 @@ import ssl
 from contextlib import suppress
 from typing import Self
 
-from drumbeat.fleet.remote.audit import RemoteAudit
 from drumbeat.fleet.remote.client_options import RETRIES, TIMEOUT
-from drumbeat.fleet.remote.configuration import RemoteConfiguration
-from drumbeat.fleet.remote.elections import RemoteElections
 from drumbeat.fleet.remote.events import RemoteEvents
 from drumbeat.fleet.remote.fleet import RemoteFleet
 from drumbeat.fleet.remote.jobs import RemoteJobs
 from drumbeat.fleet.remote.loop_thread import LoopThread
-from drumbeat.fleet.remote.nodes import RemoteNodes
 from drumbeat.fleet.remote.operations import RemoteOperations
-from drumbeat.fleet.remote.queues import RemoteQueues
+from drumbeat.fleet.remote.parts import (
+    RemoteAudit,
+    RemoteConfiguration,
+    RemoteElections,
+    RemoteNodes,
+    RemoteQueues,
+    RemoteTokens,
+)
 from drumbeat.fleet.remote.schedules import RemoteSchedules
 from drumbeat.fleet.remote.sync_bridge import BlockingResource, waited, walked
-from drumbeat.fleet.remote.tokens import RemoteTokens
 from drumbeat.model.errors import NotRunning
 
 
