@@ -37,7 +37,7 @@ def test_only_probes_and_the_login_are_open() -> None:
 async def test_no_route_passes_without_a_token(route: AnyRoute) -> None:
     ours = house()
     await ours.token(Scope.ADMIN)
-    answer = await ours.caller()(route.method, filled(route), {} if route.reads else None)
+    answer = await ours.caller()(route.method, filled(route), {} if route.body else None)
     if route.scope is None:
         assert answer.status != 403
         assert b"details" not in answer.body
@@ -62,7 +62,7 @@ async def test_no_route_passes_with_too_low_a_scope(route: AnyRoute) -> None:
     ours = house()
     below = SCOPES[SCOPES.index(route.scope) - 1]
     token = await ours.token(below)
-    answer = await ours.caller(token)(route.method, filled(route), {} if route.reads else None)
+    answer = await ours.caller(token)(route.method, filled(route), {} if route.body else None)
     assert (answer.status, answer.kind) == (403, "scope-too-low")
     assert f"needs the scope {route.scope}" in answer.data["detail"]
 
@@ -213,7 +213,7 @@ async def test_a_server_that_is_read_only_changes_nothing_whoever_asks() -> None
     caller = ours.caller("let-me-in-with-this-one")
     for route in TABLE:
         if route.changes:
-            answer = await caller(route.method, filled(route), {} if route.reads else None)
+            answer = await caller(route.method, filled(route), {} if route.body else None)
             assert (answer.status, answer.kind) == (403, "read-only"), named(route)
     assert (await caller("GET", "/jobs")).status == 200
 
@@ -290,7 +290,7 @@ POSTS = [route for route in TABLE if route.method not in ("GET", "HEAD")]
 @pytest.mark.parametrize("route", POSTS, ids=named)
 async def test_no_page_of_others_reaches_a_route_that_is_more_than_a_look(route: AnyRoute) -> None:
     ask = house().caller()  # whoever is on this machine may do everything, without a token
-    body = {"token": "x"} if route.path == "/login" else {} if route.reads else None
+    body = {"token": "x"} if route.path == "/login" else {} if route.body else None
     answer = await ask(route.method, filled(route), body, **PAGES)
     assert (answer.status, answer.kind) == (403, "foreign-origin")
 

@@ -79,11 +79,11 @@ class FleetEvent:
 
 
 def read_event(fields: Mapping[str, str]) -> FleetEvent | None:
-    """The event of these fields of a server-sent event; None for `ready` and for comments."""
+    """The event of these fields of a server-sent event; None for comments."""
     kind = fields.get("event")
-    if kind is None or kind == READY:
+    if kind is None:
         return None
-    if kind == RESET:
+    if kind in (READY, RESET):
         return FleetEvent(fields.get("id", ""), kind, None)
     about = msgspec.json.decode(fields.get("data", "{}"), type=EVENT_VIEWS[EventKind(kind)])
     return FleetEvent(fields.get("id", ""), kind, about)

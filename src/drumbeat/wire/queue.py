@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 
 from msgspec import Struct
 
 from drumbeat.model.jobs.job import Status
-from drumbeat.model.jobs.queue import PausedQueue, QueueRecord
+from drumbeat.model.jobs.queue import QueueRecord
 
 
 class PausedView(Struct, frozen=True, kw_only=True):
@@ -40,21 +39,12 @@ class QueueView(Struct, frozen=True, kw_only=True):
 
 
 def queue_view(record: QueueRecord, as_of: datetime) -> QueueView:
-    oldest = record.oldest_at
+    oldest, paused = record.oldest_at, record.paused
     return QueueView(
         name=record.name,
-        counts=whole(record.counts),
+        counts={status: record.counts.get(status, 0) for status in Status},
         oldest_at=oldest,
         oldest_age_seconds=None if oldest is None else max(0.0, (as_of - oldest).total_seconds()),
-        paused=None if record.paused is None else paused_view(record.paused),
+        paused=None if paused is None else PausedView(reason=paused.reason, since=paused.since),
         totals={status: record.totals.get(status, 0) for status in Status if status.final},
     )
-
-
-def paused_view(paused: PausedQueue) -> PausedView:
-    return PausedView(reason=paused.reason, since=paused.since)
-
-
-def whole(counts: Mapping[Status, int]) -> dict[Status, int]:
-    """The counts with a zero for every status that has no jobs."""
-    return {status: counts.get(status, 0) for status in Status}

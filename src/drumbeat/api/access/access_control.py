@@ -8,35 +8,27 @@ this machine can reach the listener, everybody on it has all scopes.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, MutableMapping
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from drumbeat.api.access.login_throttle import LoginThrottle
 from drumbeat.api.access.origins import ORIGINS, check_origin
-from drumbeat.api.access.peer import Headers, Peer, Proxies, came_through_a_proxy, is_loopback
+from drumbeat.api.access.peer import Peer, Proxies, came_through_a_proxy, is_loopback
 from drumbeat.api.access.sessions import Sessions, cookie_of
 from drumbeat.api.access.token_cache import MOST, TokenCache
+from drumbeat.api.http.asgi import Connection, Headers
 from drumbeat.api.http.call import ANYBODY, Call, Caller
-from drumbeat.api.http.problem import Problem
+from drumbeat.api.http.problem import Problem, unauthorised
 from drumbeat.api.http.route import AnyRoute
 from drumbeat.engine.plumbing.time_outs import timeout_after
 from drumbeat.fleet.local.fleet import LocalFleet
 from drumbeat.model.errors import ConfigurationError, DrumbeatError, Unavailable
 from drumbeat.model.fleet.token import Scope
-from drumbeat.rules.tokens import (
-    Admission,
-    Admitted,
-    Expired,
-    Revoked,
-    digest_of,
-    is_session,
-)
+from drumbeat.rules.tokens import Admission, Admitted, Expired, Revoked, digest_of, is_session
 
 log = logging.getLogger("drumbeat.api")
 
-CHALLENGE = {"www-authenticate": 'Bearer realm="drumbeat"'}
 OPEN_PATIENCE = 1.0
 """Seconds for authentication on routes to which everybody has access."""
 LONGEST_TOKEN = 500
@@ -89,18 +81,13 @@ class AccessControl:
         """Record the last uses of tokens."""
         await self.tokens.note()
 
-    async def admit(
-        self, route: AnyRoute, connection: MutableMapping[str, Any], headers: Headers
-    ) -> Caller:
+    async def admit(self, route: AnyRoute, connection: Connection, headers: Headers) -> Caller:
         """The caller; a `Problem` if they have no access."""
         if route.scope is None:
             return await self._anybody(route, connection, headers) if route.tells_more else ANYBODY
         if self._read_only and route.changes:
-            raise Problem(
-                403,
-                "read-only",
-                "this server changes nothing: its setting read_only is true",
-            )
+            rule = "this server changes nothing: its setting read_only is true"
+            raise Problem(403, "read-only", rule)
         caller = self._believed(headers)
         if caller is None:
             caller = await self._looked_up(route, connection, headers)
@@ -128,7 +115,7 @@ class AccessControl:
             return True
         return caller.may(Scope.VIEWER)
 
-    def peer(self, connection: MutableMapping[str, Any], headers: Headers) -> Peer:
+    def peer(self, connection: Connection, headers: Headers) -> Peer:
         """Who is at the other end of a connection."""
         return self._proxies.peer(connection, headers)
 
@@ -141,9 +128,7 @@ class AccessControl:
             return verdict
         raise self._refusal(peer, _why(verdict))
 
-    async def _looked_up(
-        self, route: AnyRoute, connection: MutableMapping[str, Any], headers: Headers
-    ) -> Caller:
+    async def _looked_up(self, route: AnyRoute, connection: Connection, headers: Headers) -> Caller:
         """The caller by the store; by the cache while that is away, if the route allows it."""
         peer = self._proxies.peer(connection, headers)
         if not route.without_store:
@@ -159,9 +144,7 @@ class AccessControl:
                 ) from away
             return caller
 
-    async def _anybody(
-        self, route: AnyRoute, connection: MutableMapping[str, Any], headers: Headers
-    ) -> Caller:
+    async def _anybody(self, route: AnyRoute, connection: Connection, headers: Headers) -> Caller:
         """The caller of a route to which everybody has access."""
         try:
             return await self._looked_up(route, connection, headers)
@@ -192,11 +175,8 @@ class AccessControl:
             return Caller(peer.user, Scope.VIEWER)
         if self._trusts_this_machine and not await self.tokens.any_known():
             return _on_this_machine(peer, headers)
-        raise Problem(
-            401,
-            "token-missing",
-            "send a token as `Authorization: Bearer ...`; `drumbeat token create` makes one",
-            headers=CHALLENGE,
+        raise unauthorised(
+            "send a token as `Authorization: Bearer ...`; `drumbeat token create` makes one"
         )
 
     def _remembered(self, peer: Peer, headers: Headers) -> Caller | None:
@@ -228,7 +208,7 @@ class AccessControl:
         """
         self._throttle.check(peer.address)
         self._throttle.failed(peer.address)
-        return Problem(401, "token-refused", why, headers=CHALLENGE)
+        return unauthorised(why, "token-refused")
 
 
 @lru_cache(maxsize=MOST)
@@ -239,12 +219,7 @@ def _caller(name: str, scope: Scope) -> Caller:
 def _bearer(authorization: bytes) -> str:
     kind, _, token = authorization.decode("latin-1").strip().partition(" ")
     if kind.lower() != "bearer" or not token.strip():
-        raise Problem(
-            401,
-            "token-missing",
-            "the Authorization header has to be `Bearer` and a token",
-            headers=CHALLENGE,
-        )
+        raise unauthorised("the Authorization header has to be `Bearer` and a token")
     return token.strip()
 
 
@@ -255,15 +230,12 @@ def _named(caller: Caller, peer: Peer) -> Caller:
     return replace(caller, name=f"{peer.user} ({caller.name})")
 
 
-def _on_this_machine(peer: Peer, headers: Mapping[bytes, bytes]) -> Caller:
+def _on_this_machine(peer: Peer, headers: Headers) -> Caller:
     """A caller on this machine, unless the request comes from a proxy or a foreign page."""
     if came_through_a_proxy(headers):
-        raise Problem(
-            401,
-            "token-missing",
+        raise unauthorised(
             "this request came through a proxy, so its origin is unknown; make a token with "
-            "`drumbeat token create`",
-            headers=CHALLENGE,
+            "`drumbeat token create`"
         )
     if not is_loopback(peer.host):
         raise Problem(

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from drumbeat.api.access.peer import Headers, Peer, text
+from drumbeat.api.access.peer import Peer, text
+from drumbeat.api.http.asgi import Headers
 from drumbeat.api.http.problem import Problem
 
 ORIGINS = frozenset({b"origin", b"sec-fetch-site"})

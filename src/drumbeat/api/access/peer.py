@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from drumbeat.api.http.asgi import Connection, Headers
 from drumbeat.model.errors import ConfigurationError
 
 Network: TypeAlias = IPv4Network | IPv6Network
-Headers: TypeAlias = Mapping[bytes, bytes]
 
 LOOPBACK_NAMES = ("localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback")
 FORWARDED = (b"x-forwarded-for", b"x-forwarded-host", b"forwarded", b"x-real-ip", b"via")
@@ -40,7 +40,7 @@ class Proxies:
     def __bool__(self) -> bool:
         return bool(self._trusted)
 
-    def peer(self, connection: MutableMapping[str, Any], headers: Headers) -> Peer:
+    def peer(self, connection: Connection, headers: Headers) -> Peer:
         """The client of a connection. Forwarding headers count only from trusted proxies."""
         client = connection.get("client")
         address: str = client[0] if client else ""

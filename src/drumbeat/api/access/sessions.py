@@ -12,11 +12,13 @@ from contextlib import suppress
 from datetime import timedelta
 from http.cookies import CookieError, SimpleCookie
 
-from drumbeat.api.access.peer import Headers, text
+from drumbeat.api.access.peer import text
 from drumbeat.api.access.token_cache import TokenCache
+from drumbeat.api.http.asgi import Headers
 from drumbeat.engine.plumbing.token_secrets import new_token
+from drumbeat.fleet.actor import Actor
+from drumbeat.fleet.local.audit import AuditTrail
 from drumbeat.model.errors import DrumbeatError, Unavailable
-from drumbeat.model.fleet.audit import AuditNote
 from drumbeat.model.fleet.token import NAME_LIMIT, NameTaken, NewToken, TokenRecord
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Store
@@ -40,11 +42,10 @@ class Sessions:
 
     async def open(self, parent: TokenRecord) -> str:
         """Open a session and return its cookie. It is recorded in the audit log before."""
-        note = AuditNote(parent.name, OPENED, parent.name, details={"scope": parent.scope.value})
-        entry = await self._store.audit.record(note)
-        value = await self._open(parent)
+        trail, scope = AuditTrail(self._store, Actor(parent.name)), {"scope": parent.scope}
+        async with trail.change(OPENED, parent.name, request=scope):
+            value = await self._open(parent)
         with suppress(DrumbeatError):  # the session is open: that stands
-            await self._store.audit.conclude(entry.id, "done")
             await self._store.tokens.prune_sessions(self._clock.now() - KEPT)
         return value
 
@@ -78,10 +79,8 @@ class Sessions:
 
     async def end(self, session: TokenRecord, name: str) -> None:
         """End a session; `name` is whose it was."""
-        entry = await self._store.audit.record(AuditNote(name, ENDED, name))
-        await self._store.tokens.revoke(str(session.id))
-        with suppress(DrumbeatError):
-            await self._store.audit.conclude(entry.id, "done")
+        async with AuditTrail(self._store, Actor(name)).change(ENDED, name):
+            await self._store.tokens.revoke(str(session.id))
         self._tokens.forget(session.digest)
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import quote, urlencode
 
 from drumbeat.api.access.access_control import AccessControl
 from drumbeat.api.access.peer import text
+from drumbeat.api.http.asgi import Connection, Headers, Receive, Send
 from drumbeat.api.http.call import Call
-from drumbeat.api.http.error_problems import problem_of
-from drumbeat.api.http.problem import Problem
-from drumbeat.api.http.request_body import BodyReader, Gone, Receive
+from drumbeat.api.http.problem import Problem, problem_of
+from drumbeat.api.http.request_body import BodyReader, Gone
 from drumbeat.api.http.response import Response, Stream, json_response, new_response
 from drumbeat.api.http.response_head import SAFE, WHOLE, headers_of, written_head
 from drumbeat.api.http.route import AnyRoute
@@ -23,10 +23,6 @@ from drumbeat.fleet.actor import Actor
 from drumbeat.fleet.local.fleet import LocalFleet
 from drumbeat.model.errors import DrumbeatError
 from drumbeat.model.page import Page
-
-Connection: TypeAlias = MutableMapping[str, Any]
-"""What ASGI calls the scope of a connection."""
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 log = logging.getLogger("drumbeat.api")
 
@@ -85,7 +81,7 @@ class Api:
     async def _respond(self, connection: Connection, receive: Receive) -> Response | Stream:
         path = _path(connection)
         route, open_segments = self._router.resolve(connection["method"], path)
-        headers: Mapping[bytes, bytes] = dict(connection["headers"])
+        headers: Headers = dict(connection["headers"])
         caller = await self._access.admit(route, connection, headers)
         query = route.read_query(connection["query_string"])
         body = await self._reader.read(route, connection, headers, receive)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from msgspec import Struct
 
+from drumbeat.api.http.asgi import Connection, Headers
 from drumbeat.fleet.local.fleet import LocalFleet
 from drumbeat.model.fleet.token import Scope, TokenRecord
 
@@ -52,8 +53,6 @@ class Call(Generic[Query, Body]):
     """The path parameters, unquoted."""
     query: Query
     body: Body
-    headers: Mapping[bytes, bytes]
-    """By lower-case name; of several with one name, the last."""
-    connection: MutableMapping[str, Any]
-    """The ASGI scope."""
+    headers: Headers
+    connection: Connection
     access: AccessControl

@@ -11,16 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
+from drumbeat.api.http.asgi import Headers
 from drumbeat.api.http.problem import Problem
 from drumbeat.fleet.configuration import ABSENT
 from drumbeat.fleet.endpoint import GUARD, REVISION
 from drumbeat.rules.schedules.version_guard import UNGUARDED, VersionGuard
 from drumbeat.wire.entry import EntryView
 from drumbeat.wire.schedule import ScheduleView
-
-Headers: TypeAlias = Mapping[bytes, bytes]
 
 ANY = "*"
 PRECONDITIONS = frozenset({b"if-match", b"if-none-match"})

@@ -25,34 +25,34 @@ class HttpListener:
 class HttpListeners:
     """The listeners of one node, opened and closed together."""
 
-    def __init__(self, doors: Sequence[HttpListener]) -> None:
-        self._doors = doors
-        for door in doors:
-            door.server.at_the_end(door.api.close)
+    def __init__(self, listeners: Sequence[HttpListener]) -> None:
+        self._listeners = listeners
+        for each in listeners:
+            each.server.at_the_end(each.api.close)
 
     @property
     def addresses(self) -> tuple[str, ...]:
         """The addresses, with the real ports."""
-        return tuple(door.server.address for door in self._doors)
+        return tuple(each.server.address for each in self._listeners)
 
     async def check(self) -> None:
         """Reject public addresses without authentication. The store has to be open."""
-        for door in self._doors:
-            if door.guarded:
-                await door.api.access.check(door.server.asked)
+        for each in self._listeners:
+            if each.guarded:
+                await each.api.access.check(each.server.asked)
 
     async def open(self) -> None:
         """Listen at every address, or at none."""
         try:
-            for door in self._doors:
-                await door.server.start()
-                log.info("Listening at http://%s", door.server.address)
+            for each in self._listeners:
+                await each.server.start()
+                log.info("Listening at http://%s", each.server.address)
         except BaseException:
             await self.close()
             raise
 
     async def close(self) -> None:
         """Stop listening, and let running requests end."""
-        for door in self._doors:
-            await door.server.stop()
-            await door.api.access.close()
+        for each in self._listeners:
+            await each.server.stop()
+            await each.api.access.close()

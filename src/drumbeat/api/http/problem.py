@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from drumbeat.api.http.response import Response, encode
+from drumbeat.model.errors import (
+    ConfigurationError,
+    Conflict,
+    DrumbeatError,
+    InvalidInput,
+    NotFound,
+    NotRunning,
+    OversizedArguments,
+    OversizedValue,
+    RevisionMismatch,
+    TooManyStreams,
+    Unavailable,
+    VersionMismatch,
+    WaitTimeout,
+)
 from drumbeat.wire.problem import KIND, MEDIA_TYPE, ProblemView
 
 TITLES = {
@@ -26,8 +41,28 @@ TITLES = {
     504: "It did not happen in time",
 }
 
+STATUSES: Sequence[tuple[type[DrumbeatError], int]] = (
+    (OversizedArguments, 413),
+    (OversizedValue, 413),
+    (InvalidInput, 422),
+    (NotFound, 404),
+    (VersionMismatch, 412),
+    (RevisionMismatch, 412),
+    (Conflict, 409),
+    (WaitTimeout, 504),
+    (ConfigurationError, 422),
+    (NotRunning, 503),
+    (TooManyStreams, 429),
+    (Unavailable, 503),
+)
+"""The first class that an error belongs to decides."""
+RETRY_AFTER = {429: "10", 503: "2"}
+"""Seconds, by status."""
 AGAINST_A_RULE = 422
 """The status of a request that is readable and invalid. Its problem always names the rule."""
+
+
+CHALLENGE = {"www-authenticate": 'Bearer realm="drumbeat"'}
 
 
 @dataclass(slots=True)
@@ -57,3 +92,20 @@ class Problem(Exception):
     def response(self) -> Response:
         """The response with the problem document."""
         return Response(self.status, encode(self.view()), MEDIA_TYPE, self.headers or {})
+
+
+def unauthorised(detail: str, kind: str = "token-missing") -> Problem:
+    """The problem of a caller without valid credentials."""
+    return Problem(401, kind, detail, headers=CHALLENGE)
+
+
+def problem_of(error: DrumbeatError) -> Problem:
+    """The problem document for an error."""
+    status = next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
+    problem = Problem(status, error.kind, str(error), error.parameter, error.rule)
+    if isinstance(error, VersionMismatch) and error.version is not None:
+        problem.version = error.version
+        problem.headers = {"etag": f'"{error.version}"'}
+    if status in RETRY_AFTER:
+        problem.headers = {"retry-after": RETRY_AFTER[status]}
+    return problem

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
+from drumbeat.api.http.asgi import Headers, Receive
 from drumbeat.api.http.problem import Problem
 from drumbeat.api.http.route import AnyRoute
 from drumbeat.engine.plumbing.time_outs import timeout_after
 from drumbeat.model.encoding.json_depth import DEEPEST_BODY, is_deeper
 from drumbeat.ports.clock import Clock
 from drumbeat.wire.requests import invalid_request
-
-Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 
 JSON = b"application/json"
 CLOSE = {"connection": "close"}
@@ -42,7 +41,7 @@ class BodyReader:
         self,
         route: AnyRoute,
         connection: Mapping[str, Any],
-        headers: Mapping[bytes, bytes],
+        headers: Headers,
         receive: Receive,
     ) -> Any:
         """The decoded body; None if the route takes none."""
@@ -65,7 +64,7 @@ class BodyReader:
             ) from None
         return self._decode(route, headers, body)
 
-    def _decode(self, route: AnyRoute, headers: Mapping[bytes, bytes], body: bytes) -> Any:
+    def _decode(self, route: AnyRoute, headers: Headers, body: bytes) -> Any:
         if body and b"content-type" not in headers:
             raise _not_json("and does not say so")
         decoder = self._decoders.get(route.body)
@@ -99,7 +98,7 @@ async def _whole(largest: int, receive: Receive) -> bytes:
     return b"".join(chunks) if len(chunks) > 1 else chunks[0]
 
 
-def _check_type(headers: Mapping[bytes, bytes]) -> None:
+def _check_type(headers: Headers) -> None:
     """Reject other content types than JSON: a form of any page can send those."""
     given = headers.get(b"content-type", JSON)
     if given == JSON:
@@ -119,7 +118,7 @@ def _not_json(what: str) -> Problem:
     )
 
 
-def _check_length(route: AnyRoute, headers: Mapping[bytes, bytes]) -> None:
+def _check_length(route: AnyRoute, headers: Headers) -> None:
     length = headers.get(b"content-length", b"")
     if length.isdigit() and int(length) > route.largest_body:
         raise _too_large(route.largest_body)

@@ -52,8 +52,6 @@ class Route(Generic[Query, Body]):
     media_type: str = "application/json"
     other_media_types: Sequence[str] = ()
     """Other media types of the usual response, chosen by the Accept header."""
-    public: bool = True
-    """Whether it is in the OpenAPI document."""
     tells_more: bool = False
     """Everybody has access; viewers get more details."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -78,11 +76,6 @@ class Route(Generic[Query, Body]):
         if not text and self.query is Nothing:
             return self.query()
         return _query(self.query, text)
-
-    @property
-    def reads(self) -> bool:
-        """Whether it reads a body."""
-        return self.body is not None
 
 
 AnyRoute: TypeAlias = Route[Any, Any]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any
 
+from drumbeat.api.http.asgi import Receive, Send
 from drumbeat.api.http.response import Stream
+from drumbeat.api.http.response_head import Header
 from drumbeat.engine.plumbing.time_outs import timeout_after
 from drumbeat.ports.clock import Clock
-
-Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Header: TypeAlias = tuple[bytes, bytes]
 
 ASK_EVERY = 5.0
 """Seconds between two checks whether the reader of a stream still has access."""

@@ -47,10 +47,9 @@ OF_REFUSALS: Mapping[int, Mapping[str, str]] = {
 
 def openapi(routes: Sequence[AnyRoute], version: str) -> Json:
     """The whole document, of version 3.1."""
-    public = [route for route in routes if route.public]
-    schemas = Schemas(public)
+    schemas = Schemas(routes)
     paths: Json = {}
-    for route in public:
+    for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas)
     return {
         "openapi": "3.1.0",
@@ -238,7 +237,7 @@ def _response(route: AnyRoute, schemas: Schemas) -> Json:
         content[media_type] = {"schema": {"type": "string"}}
     if content:
         response["content"] = content
-    pages = LINK if get_origin(route.returns) is list and "after" in _names(route.query) else {}
+    pages = LINK if "after" in _names(route.query) else {}
     return response | _headers({**route.answers, **pages})
 
 

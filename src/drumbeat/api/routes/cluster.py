@@ -28,7 +28,7 @@ async def metrics(call: Call[Nothing, Any]) -> Response:
     """A few numbers, or everything in the words of Prometheus if the Accept header asks for it."""
     measured = call.fleet.services.metrics()
     if measured is None:
-        raise Problem(503, "not-measured", "this node is not measured; start it with a door")
+        raise Problem(503, "not-measured", "this node has no metrics: it serves no HTTP API")
     await measured.refresh()
     accept = text(call.headers, b"accept").lower()
     if any(kind in accept for kind in PROMETHEUS) and "application/json" not in accept:

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import UNSET, Struct
 
 from drumbeat.api.http.call import Call, Nothing
-from drumbeat.api.http.problem import Problem
+from drumbeat.api.http.problem import unauthorised
 from drumbeat.api.http.response import Response, json_response
 from drumbeat.api.http.route import AnyRoute, Route
 from drumbeat.fleet.local.phase import Phase
@@ -41,11 +41,8 @@ async def ready(call: Call[ProbeQuery, Any]) -> Response:
     """Ok while the node runs and its store answers."""
     verbose = call.query.verbose is not None
     if verbose and not call.caller.may(Scope.VIEWER):
-        raise Problem(
-            401,
-            "token-missing",
-            "the details need a token with the scope viewer; leave ?verbose out, or send one",
-            headers={"www-authenticate": 'Bearer realm="drumbeat"'},
+        raise unauthorised(
+            "the details need a token with the scope viewer; leave ?verbose out, or send one"
         )
     services = call.fleet.services
     phase, fault = services.phase(), await services.reachability.store_fault()

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
-
-import msgspec
 
 from drumbeat.fleet.remote.request import Request
 from drumbeat.fleet.remote.resource import RemoteResource
 from drumbeat.model.errors import Unavailable
-from drumbeat.wire.event import EVENT_VIEWS, RESET, EventKind, FleetEvent
+from drumbeat.wire.event import READY, EventKind, FleetEvent, read_event
 
-READY = "ready"
 SILENCE = 40.0
 """Seconds without data after which a stream counts as broken. The server sends every 15."""
 PAUSE = 2.0
@@ -57,18 +54,7 @@ class RemoteEvents(RemoteResource):
                     name, _, value = line.partition(":")
                     fields[name] = value.removeprefix(" ")
                     continue
-                event = _event(fields)
+                event = read_event(fields)
                 fields = {}
                 if event is not None:
                     yield event
-
-
-def _event(fields: Mapping[str, str]) -> FleetEvent | None:
-    kind = fields.get("event")
-    if kind is None:
-        return None
-    if kind in (READY, RESET):
-        return FleetEvent(fields.get("id", ""), kind, None)
-    view = EVENT_VIEWS[EventKind(kind)]
-    about = msgspec.json.decode(fields.get("data", "{}"), type=view)
-    return FleetEvent(fields.get("id", ""), kind, about)

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
 
 from drumbeat.fleet.local.services import Services
-from drumbeat.wire.event import EventKind, FleetEvent, read_event
+from drumbeat.wire.event import READY, EventKind, FleetEvent, read_event
 
 
 class LocalEvents:
@@ -25,7 +25,7 @@ class LocalEvents:
                     for text in chunk.decode().split("\n\n"):
                         fields = dict(line.split(": ", 1) for line in text.splitlines())
                         event = read_event(fields)
-                        if event is not None:
+                        if event is not None and event.kind != READY:
                             yield event
         finally:
             self._feed.leave(reader)
