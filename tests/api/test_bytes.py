@@ -46,10 +46,10 @@ def ask(ours: House) -> Caller:
 async def test_the_ring_keeps_only_so_many_bytes(ours: House) -> None:
     feed = feed_of(ours)
     for _ in range(200):
-        feed.tell(EventKind.JOB, "x" * 200_000)
+        feed.publish(EventKind.JOB, "x" * 200_000)
     assert KEPT_BYTES - 210_000 < feed.kept_bytes <= KEPT_BYTES
     for _ in range(20_000):
-        feed.tell(EventKind.JOB, 1)
+        feed.publish(EventKind.JOB, 1)
     assert feed.kept_bytes < 1_000_000  # the large ones have made room for the newer
 
 
@@ -57,7 +57,7 @@ async def test_a_backlog_of_many_bytes_ends_a_stream(ours: House) -> None:
     slow, quick = await opened(ours), await opened(ours)
     slow.reads.clear()
     for _ in range(3 + MOST_WAITING_BYTES // 100_000):
-        feed_of(ours).tell(EventKind.JOB, "x" * 100_000)
+        feed_of(ours).publish(EventKind.JOB, "x" * 100_000)
         await ours.clock.settle()
     await ours.clock.advance("2s")
     await slow.ended()
@@ -70,14 +70,14 @@ async def test_a_stream_does_not_resume_with_too_many_bytes(ours: House) -> None
     first.leaves.set()
     await first.ended()
     for _ in range(3 + MOST_WAITING_BYTES // 100_000):
-        feed_of(ours).tell(EventKind.JOB, "x" * 100_000)
+        feed_of(ours).publish(EventKind.JOB, "x" * 100_000)
     assert [kind for kind, _ in (await opened(ours, last=seen)).events] == ["reset"]
 
 
 async def test_a_client_that_does_not_read_its_stream_is_cut_off(ours: House) -> None:
     stalled = await opened(ours)
     stalled.reads.clear()
-    feed_of(ours).tell(EventKind.JOB, 1)
+    feed_of(ours).publish(EventKind.JOB, 1)
     await ours.clock.settle()
     await ours.clock.advance(WRITE_SECONDS - 1)
     assert not stalled.answering.done()

@@ -99,7 +99,7 @@ async def test_a_stream_that_cannot_go_on_says_so(ours: House, last: str) -> Non
     first = await opened(ours)
     name = first.last.rpartition("-")[0]
     for number in range(3):
-        feed_of(ours).tell(EventKind.JOB, number)
+        feed_of(ours).publish(EventKind.JOB, number)
     again = await opened(ours, "/events", last.format(name=name))
     assert [kind for kind, _ in again.events] == ["reset"]
 
@@ -110,7 +110,7 @@ async def test_what_is_no_longer_kept_cannot_be_taken_up_again(ours: House) -> N
     first.leaves.set()
     await first.ended()
     for number in range(KEPT + 1):
-        feed_of(ours).tell(EventKind.JOB, number)
+        feed_of(ours).publish(EventKind.JOB, number)
     assert [kind for kind, _ in (await opened(ours, last=seen)).events] == ["reset"]
 
 
@@ -130,7 +130,7 @@ async def test_a_stream_resumes_only_if_the_ring_keeps_all_that_it_missed(
     monkeypatch.setattr("drumbeat.fleet.local.events.feed.KEPT", 3)
     name = (await opened(ours)).last.rpartition("-")[0]
     for number in range(5):
-        feed_of(ours).tell(EventKind.JOB, number)
+        feed_of(ours).publish(EventKind.JOB, number)
     again = await opened(ours, last=f"{name}-{seen}")
     assert [kind for kind, _ in again.events] == told
 
@@ -142,7 +142,7 @@ async def test_a_stream_that_missed_a_dropped_large_event_is_reset(ours: House) 
     first.leaves.set()
     await first.ended()
     for data in ("x" * KEPT_BYTES, 1):
-        feed_of(ours).tell(EventKind.JOB, data)
+        feed_of(ours).publish(EventKind.JOB, data)
     assert [kind for kind, _ in (await opened(ours, last=seen)).events] == ["reset"]
 
 
@@ -163,10 +163,10 @@ async def test_a_stream_that_missed_more_than_may_wait_is_reset_and_goes_on(
     first.leaves.set()
     await first.ended()
     for number in range(missed):
-        feed_of(ours).tell(EventKind.JOB, number)
+        feed_of(ours).publish(EventKind.JOB, number)
     again = await opened(ours, last=seen)
     assert [kind for kind, _ in again.events] == told
-    feed_of(ours).tell(EventKind.JOB, "next")
+    feed_of(ours).publish(EventKind.JOB, "next")
     await again.settled()
     assert again.of("job")[-1] == "next"
 
@@ -175,7 +175,7 @@ async def test_a_reader_that_is_too_slow_is_cut_off(ours: House) -> None:
     slow, quick = await opened(ours), await opened(ours)
     slow.reads.clear()
     for number in range(MOST_WAITING + 2):
-        feed_of(ours).tell(EventKind.JOB, number)
+        feed_of(ours).publish(EventKind.JOB, number)
         if number % 100 == 0:
             await ours.clock.settle()
     await ours.clock.advance("2s")

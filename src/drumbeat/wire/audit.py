@@ -11,20 +11,20 @@ from drumbeat.model.fleet.audit import AuditEntry
 
 
 class AuditView(Struct, frozen=True, kw_only=True):
-    """Who asked for which change, why, and what came of it."""
+    """Who requested which change, why, and its outcome."""
 
     id: int
     at: datetime
     actor: str
     """The name of a token, or of a person."""
     action: str
-    """What was asked for, such as `queue.pause`."""
+    """The requested change, such as `queue.pause`."""
     target: str
-    """On what."""
+    """What was changed, such as the name of a queue."""
     reason: str = ""
     details: dict[str, Any] = {}
     outcome: str | None = None
-    """`done`, or the kind of the refusal; null: not known, or not yet."""
+    """`done`, or the kind of the error; null: it is not known, or the change still runs."""
 
 
 def audit_view(entry: AuditEntry) -> AuditView:

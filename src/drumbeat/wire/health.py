@@ -1,4 +1,4 @@
-"""How a node is, on the wire."""
+"""The health of a node on the wire."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 
 class HealthView(Struct, frozen=True, kw_only=True):
-    """Whether a node is well, and whether it leads."""
+    """Whether a node is healthy, and whether it leads."""
 
     status: str
     """`healthy` or `unhealthy`."""
@@ -23,16 +23,16 @@ class HealthView(Struct, frozen=True, kw_only=True):
     reason: str | UnsetType = UNSET
     """Why it is unhealthy."""
     registered_tasks: list[str] | UnsetType = UNSET
-    """The tasks that it knows; only for those who may look."""
+    """The tasks that it knows; only for viewers."""
 
 
 class ProbeView(Struct, frozen=True, kw_only=True):
     """The answer to a probe."""
 
     status: str
-    """`ok`, or why not in one word."""
+    """`ok`, or the problem in one word."""
     checks: dict[str, str] | UnsetType = UNSET
-    """Each thing that was looked at, with `ok` or its fault; only with `?verbose`."""
+    """The result of each check, `ok` or its fault; only with `?verbose`."""
 
 
 class LeaderView(Struct, frozen=True, kw_only=True):

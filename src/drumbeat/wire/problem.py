@@ -1,4 +1,4 @@
-"""A refusal on the wire: a problem document of RFC 9457."""
+"""Errors on the wire: problem documents of RFC 9457."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ KIND = "urn:drumbeat:problem:"
 
 
 class ProblemView(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was refused, why, and what would be allowed."""
+    """Why a request was rejected, and how to correct it."""
 
     type: str
     """`urn:drumbeat:problem:` and a word that programs may rely on."""
     title: str
     status: int
     detail: str
-    """The sentence that names the fix."""
+    """A sentence that says what to do."""
     field: str | None = None
-    """Which part of the request is meant."""
+    """The part of the request that is wrong."""
     rule: str | None = None
-    """What that part has to keep to."""
+    """The rule for that part."""
     version: int | None = None
     """Of a `version-mismatch`: the present version of the schedule; absent if there is none."""

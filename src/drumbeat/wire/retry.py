@@ -11,7 +11,7 @@ from drumbeat.wire.fields import Seconds
 
 
 class RetryView(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How often a failed job is tried again, and how long it waits before."""
+    """How often and when a failed job is retried."""
 
     strategy: Strategy = Strategy.BACKPRESSURE
     """`linear`: the same delay each time; `backpressure`: twice as long each time."""

@@ -13,7 +13,7 @@ class ParameterView(Struct, frozen=True, kw_only=True):
     """Its annotation, as it is written; empty: it has none."""
     required: bool
     secret: bool = False
-    """Whether its values are shown to nobody."""
+    """Whether its values are redacted."""
 
 
 class TaskView(Struct, frozen=True, kw_only=True):

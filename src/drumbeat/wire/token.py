@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from drumbeat.model.fleet.token import NAME_LIMIT, Scope, TokenRecord
 from drumbeat.wire.fields import Instant, check_instants
@@ -16,25 +16,25 @@ class NewTokenView(Parameters, kw_only=True):
     """A token to make."""
 
     name: Annotated[str, Meta(min_length=1, max_length=NAME_LIMIT)]
-    """What people call it, and the audit log too."""
+    """Its name, also in the audit log."""
     scope: Scope
-    """How far it reaches; each scope holds all those before it."""
+    """What it may do; each scope includes those before it."""
     expires_at: Instant | None = None
-    """When it lets nobody in any more; null: never."""
+    """When it expires; null: never."""
 
     def __post_init__(self) -> None:
         check_instants(expires_at=self.expires_at)
 
 
 class TokenView(Struct, frozen=True, kw_only=True):
-    """A token: what it is called and how far it reaches, but not what it is."""
+    """A token without its secret."""
 
     id: int
     name: str
     scope: Scope
     created_at: datetime
     expires_at: datetime | None = None
-    """When it lets nobody in any more; null: never."""
+    """When it expires; null: never."""
     revoked_at: datetime | None = None
     last_used_at: datetime | None = None
     """About when it was last used."""
@@ -50,21 +50,16 @@ class MadeTokenView(TokenView, frozen=True, kw_only=True):
 
 
 def token_view(record: TokenRecord) -> TokenView:
-    return TokenView(**_shown(record))
+    return TokenView(
+        id=record.id,
+        name=record.name,
+        scope=record.scope,
+        created_at=record.created_at,
+        expires_at=record.expires_at,
+        revoked_at=record.revoked_at,
+        last_used_at=record.last_used_at,
+    )
 
 
 def made_token_view(record: TokenRecord, token: str) -> MadeTokenView:
-    """The new token as its creator sees it."""
-    return MadeTokenView(**_shown(record), token=token)
-
-
-def _shown(record: TokenRecord) -> dict[str, Any]:
-    return {
-        "id": record.id,
-        "name": record.name,
-        "scope": record.scope,
-        "created_at": record.created_at,
-        "expires_at": record.expires_at,
-        "revoked_at": record.revoked_at,
-        "last_used_at": record.last_used_at,
-    }
+    return MadeTokenView(**structs.asdict(token_view(record)), token=token)

@@ -237,12 +237,8 @@ def _response(route: AnyRoute, schemas: Schemas) -> Json:
         content[media_type] = {"schema": {"type": "string"}}
     if content:
         response["content"] = content
-    pages = LINK if "after" in _names(route.query) else {}
+    pages = LINK if "after" in route.query.__struct_fields__ else {}
     return response | _headers({**route.answers, **pages})
-
-
-def _names(query: type) -> Sequence[str]:
-    return query.__struct_fields__  # type: ignore[attr-defined, no-any-return]  # of every struct
 
 
 def _refusals(route: AnyRoute) -> Iterator[int]:

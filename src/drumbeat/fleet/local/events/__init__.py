@@ -1,1 +1,1 @@
-"""The stream of events: a watcher finds changes in the store, and a feed tells them."""
+"""The stream of events: a watcher finds changes in the store, and a feed publishes them."""

@@ -1,9 +1,9 @@
 """The feed: distributes the events that this node sees to all readers, as server-sent events.
 
-While at least one reader is subscribed, and for a while after, a watcher reads the store and tells
-what has changed. The last events are kept in a ring, so that a reader who comes back can go on
-after the last event that it saw. If that event is no longer there, or came from another process,
-the reader gets a `reset`: it has to read everything again.
+While at least one reader is subscribed, and for a while after, a watcher reads the store and
+publishes what has changed. The last events are kept in a ring, so that a reader who comes back can
+go on after the last event that it saw. If that event is no longer there, or came from another
+process, the reader gets a `reset`: it has to read everything again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SIGN_OF_LIFE = b": still here\n\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class FeedEvent:
     """An event of the feed."""
 
     number: int
@@ -59,16 +59,16 @@ class FeedReader:
         self.over = asyncio.Event()
         """Set when the stream is to end at once."""
 
-    def put(self, told: Told) -> None:
+    def put(self, event: FeedEvent) -> None:
         """Queue an event for the reader, if it wants events of that kind."""
-        if self._kinds and told.kind not in self._kinds:
+        if self._kinds and event.kind not in self._kinds:
             return
-        fits = self.waiting_bytes + len(told.text) <= MOST_WAITING_BYTES or not self._waiting
+        fits = self.waiting_bytes + len(event.text) <= MOST_WAITING_BYTES or not self._waiting
         if len(self._waiting) >= MOST_WAITING or not fits:
             self.over.set()
             return
-        self._waiting.append(told.text)
-        self.waiting_bytes += len(told.text)
+        self._waiting.append(event.text)
+        self.waiting_bytes += len(event.text)
         self._signal.set()
 
     async def next(self) -> bytes:
@@ -91,7 +91,7 @@ class Feed:
         """Starts the watcher, and returns the call that stops it."""
         self._end: Callable[[], None] | None = None
         self._name = ""
-        self._ring: deque[Told] = deque()
+        self._ring: deque[FeedEvent] = deque()
         self.kept_bytes = 0
         self._number = 0
         self._open: set[FeedReader] = set()
@@ -99,7 +99,7 @@ class Feed:
         self._readers: set[FeedReader] = set()
         self._lingering: Alarm | None = None
 
-    def tell(self, kind: EventKind, data: Any) -> None:
+    def publish(self, kind: EventKind, data: Any) -> None:
         """Send an event to all readers that want its kind."""
         self._number += 1
         text = b"id: %b\nevent: %b\ndata: %b\n\n" % (
@@ -107,15 +107,15 @@ class Feed:
             kind.encode(),
             msgspec.json.encode(data),
         )
-        told = Told(self._number, kind, text)
-        self._keep(told)
+        event = FeedEvent(self._number, kind, text)
+        self._keep(event)
         for reader in tuple(self._readers):
-            reader.put(told)
+            reader.put(event)
 
-    def _keep(self, told: Told) -> None:
+    def _keep(self, event: FeedEvent) -> None:
         """Add to the ring, and drop the oldest while there are too many events or bytes."""
-        self._ring.append(told)
-        self.kept_bytes += len(told.text)
+        self._ring.append(event)
+        self.kept_bytes += len(event.text)
         while len(self._ring) > KEPT or (self.kept_bytes > KEPT_BYTES and len(self._ring) > 1):
             self.kept_bytes -= len(self._ring.popleft().text)
 
@@ -166,12 +166,12 @@ class Feed:
             or not oldest - 1 <= int(number) <= self._number
         ):
             return self._notice(b"reset")
-        missed = [told for told in self._ring if told.number > int(number)]
-        size = sum(len(told.text) for told in missed)
+        missed = [event for event in self._ring if event.number > int(number)]
+        size = sum(len(event.text) for event in missed)
         if len(missed) >= MOST_WAITING or size > MOST_WAITING_BYTES:
             return self._notice(b"reset")
-        for told in missed:
-            reader.put(told)
+        for event in missed:
+            reader.put(event)
         return b""
 
     def _notice(self, word: bytes) -> bytes:

@@ -27,11 +27,11 @@ class NewTicks:
         self._seen: frozenset[TickRecord] = frozenset()
 
     async def look(self) -> None:
-        """Tell the rows that the last look did not find, oldest first; the first tells none."""
+        """Publish the rows since the last look, oldest first. The first look publishes none."""
         following = await self._store.now() - OVERLAP
         rows = await self._store.schedules.recorded(self._since or following, NEWEST)
         if self._since is not None:
             for row in reversed(rows):
                 if row not in self._seen:
-                    self._feed.tell(EventKind.TICK, tick_view(row))
+                    self._feed.publish(EventKind.TICK, tick_view(row))
         self._since, self._seen = following, frozenset(rows)

@@ -1,9 +1,9 @@
 """Finds the schedules that were changed, by comparing reads of the store.
 
 Each read takes one portion of the schedules, by name: with a few thousand that is all of them,
-with more it takes several reads. A change through this node is heard on the bus, and that schedule
-is read by its name the next time; the event then has the change's own word. Changes through other
-nodes are told by the difference that they made.
+with more it takes several reads. A change through this node comes as an event of the
+bus, and that schedule is read by its name the next time; the published event then has the change's
+own word. Changes through other nodes are published by their difference.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ class ScheduleChanges:
         self._store = store
         self._feed = feed
         self._known: dict[str, Revision] = {}
-        self._heard: dict[str, ScheduleChanged] = {}
+        self._noted: dict[str, ScheduleChanged] = {}
         self._after = ""
         """The name at which the last portion ended."""
-        self._tells = False
+        self._has_seen_all = False
         """Whether all schedules were seen once."""
 
-    def hear(self, event: ScheduleChanged) -> None:
+    def note(self, event: ScheduleChanged) -> None:
         """A schedule was changed through this node: look at it soon."""
-        self._heard[event.schedule] = event
+        self._noted[event.schedule] = event
 
     async def look(self) -> None:
-        """Tell what has changed in the next portion. The first look takes all and tells nothing."""
+        """Publish the changes in the next portion. The first look reads all, and publishes none."""
         while not await self._look_at_portion():
-            if self._tells:
+            if self._has_seen_all:
                 return
-        self._tells = True
+        self._has_seen_all = True
 
-    async def look_at_heard(self) -> None:
-        """Tell what has changed through this node."""
-        if not self._heard or not self._tells:
+    async def look_at_noted(self) -> None:
+        """Publish the changes through this node."""
+        if not self._noted or not self._has_seen_all:
             return
-        heard, self._heard = self._heard, {}
-        found = await self._store.schedules.get(list(heard))
-        for event, stored in zip(heard.values(), found.schedules, strict=True):
-            self._note(event.schedule, None if stored is None else _revision(stored), event)
+        noted, self._noted = self._noted, {}
+        found = await self._store.schedules.get(list(noted))
+        for event, stored in zip(noted.values(), found.schedules, strict=True):
+            self._compare_one(event.schedule, None if stored is None else _revision(stored), event)
 
     async def _look_at_portion(self) -> bool:
         """Whether it was the last."""
@@ -71,11 +71,13 @@ class ScheduleChanges:
             if name not in found and name > self._after and (through is None or name <= through)
         ]
         for name in gone:
-            self._note(name, None)
+            self._compare_one(name, None)
         for name, revision in found.items():
-            self._note(name, revision)
+            self._compare_one(name, revision)
 
-    def _note(self, name: str, now: Revision | None, heard: ScheduleChanged | None = None) -> None:
+    def _compare_one(
+        self, name: str, now: Revision | None, noted: ScheduleChanged | None = None
+    ) -> None:
         before = self._known.get(name)
         if now == before:
             return
@@ -83,10 +85,10 @@ class ScheduleChanges:
             del self._known[name]
         else:
             self._known[name] = now
-        if self._tells:
-            change, reason = _words(before, now, heard)
-            told = ScheduleToldView(schedule=name, change=change, reason=reason)
-            self._feed.tell(EventKind.SCHEDULE, told)
+        if self._has_seen_all:
+            change, reason = _words(before, now, noted)
+            view = ScheduleToldView(schedule=name, change=change, reason=reason)
+            self._feed.publish(EventKind.SCHEDULE, view)
 
 
 def _revision(stored: StoredSchedule) -> Revision:
@@ -96,13 +98,13 @@ def _revision(stored: StoredSchedule) -> Revision:
 
 
 def _words(
-    before: Revision | None, now: Revision | None, heard: ScheduleChanged | None
+    before: Revision | None, now: Revision | None, noted: ScheduleChanged | None
 ) -> tuple[str, str]:
-    """What has happened, and why. What was heard of is meant only if it was all that happened."""
+    """The change and its reason. The noted change counts only if there was no other."""
     if now is None:
         return REMOVE, ""
-    if heard is not None and now.version == (before.version if before else 0) + 1:
-        return heard.change, heard.reason
+    if noted is not None and now.version == (before.version if before else 0) + 1:
+        return noted.change, noted.reason
     if before is None:
         return PUT, ""
     if now.paused and (before.paused, before.pause_reason) != (True, now.pause_reason):

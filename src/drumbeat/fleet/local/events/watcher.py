@@ -1,9 +1,9 @@
 """The watcher: finds what changes in the fleet, by reading the store.
 
-It reads everything, so that it sees changes through any node, and tells each once; what this node
-itself does only makes it read sooner. Something that changes several times between two reads is
-told in its last state. Only the newest jobs and ticks are followed: a fleet that creates thousands
-in a second is told of by its queues.
+It reads everything, so that it sees changes through any node, and publishes each once; what this
+node itself does only makes it read sooner. Something that changes several times between two reads
+is published in its last state. Only the newest jobs and ticks are followed: for a fleet that
+creates thousands in a second, the counts of its queues are published.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ FOLLOWED = 1_000
 
 
 class Watcher(Service):
-    """Reads, compares with the last read, and tells the differences."""
+    """Reads, compares with the last read, and publishes the differences."""
 
     name = "watcher"
     topics = (Topic.JOBS, Topic.FINISHED)
@@ -79,14 +79,14 @@ class Watcher(Service):
         self._looked_at = self._around_at = self._queues_at = -inf
 
     async def once(self) -> float | None:
-        """Look, if the last look is long enough ago. The first look at each thing tells nothing."""
+        """Look, unless the last look was just now. The first look publishes nothing."""
         now = self._runtime.clock.elapsed()
         if now - self._looked_at < APART:
             return APART - (now - self._looked_at)
         self._looked_at = now
         await self._jobs()
         await self._new_ticks.look()
-        await self._schedule_changes.look_at_heard()
+        await self._schedule_changes.look_at_noted()
         if now - self._around_at >= POLL:
             self._around_at = now
             await self._schedule_changes.look()
@@ -139,24 +139,24 @@ class Watcher(Service):
         else:
             self._followed[job.id] = state
         if self._newest is not None and known != state:
-            self._feed.tell(EventKind.JOB, job_view(job, self._services.registry.secrets))
+            self._feed.publish(EventKind.JOB, job_view(job, self._services.registry.secrets))
 
     async def _around(self) -> None:
         services, last = self._services, self._last_entry
-        tells = last is not None
+        publishes = last is not None
         election = await current_election(services)
         term = (election.leader, election.token, election.epoch)
-        if self._is_new(EventKind.LEADER, SCHEDULER, term) and tells:
-            self._feed.tell(EventKind.LEADER, election)
+        if self._is_new(EventKind.LEADER, SCHEDULER, term) and publishes:
+            self._feed.publish(EventKind.LEADER, election)
         for record in await services.store.nodes.list():
             view = node_view(record, election.leader)
             state = (view.alive, view.draining, view.drain_requested, view.leader, view.version)
-            if self._is_new(EventKind.NODE, view.id, state) and tells:
-                self._feed.tell(EventKind.NODE, view)
+            if self._is_new(EventKind.NODE, view.id, state) and publishes:
+                self._feed.publish(EventKind.NODE, view)
         page = await services.store.audit.list(AuditFilter(), PageRequest(NEWEST))
         for entry in reversed(page.items):
             if last is not None and entry.id > last:
-                self._feed.tell(EventKind.AUDIT, audit_view(entry))
+                self._feed.publish(EventKind.AUDIT, audit_view(entry))
         self._last_entry = max((last or 0, *(entry.id for entry in page.items)))
 
     async def _queues(self) -> None:
@@ -164,7 +164,7 @@ class Watcher(Service):
         for record in seen.queues:
             state = msgspec.json.encode((record.counts, record.paused))
             if self._is_new(EventKind.QUEUE, record.name, state) and self._queues_seen:
-                self._feed.tell(
+                self._feed.publish(
                     EventKind.QUEUE, queue_with_rate(record, seen, self._services.rates)
                 )
         self._queues_seen = True
@@ -176,11 +176,11 @@ class Watcher(Service):
         self._known[key] = state
         return known != state
 
-    def hear(self, event: Event) -> None:
+    def react_to(self, event: Event) -> None:
         """Look soon at what this node itself has done."""
         match event:
             case ScheduleChanged():
-                self._schedule_changes.hear(event)
+                self._schedule_changes.note(event)
                 self.wake()
             case LeadershipGained() | LeadershipLost():
                 self._around_at = -inf
@@ -191,7 +191,7 @@ class Watcher(Service):
                 pass
 
 
-HEARD: tuple[type[Event], ...] = (ScheduleChanged, LeadershipGained, LeadershipLost, NodeStopped)
+REACTS_TO = (ScheduleChanged, LeadershipGained, LeadershipLost, NodeStopped)
 
 
 def watched(services: Services) -> Callable[[Feed], Callable[[], None]]:
@@ -199,8 +199,8 @@ def watched(services: Services) -> Callable[[Feed], Callable[[], None]]:
 
     def begin(feed: Feed) -> Callable[[], None]:
         watcher, ending = Watcher(services, feed), ExitStack()
-        for kind in HEARD:
-            ending.callback(services.bus.on(kind, watcher.hear))
+        for kind in REACTS_TO:
+            ending.callback(services.bus.on(kind, watcher.react_to))
         for topic in watcher.topics:
             ending.callback(services.store.subscribe(topic, watcher.wake))
         watching = asyncio.create_task(watcher.run(), name="drumbeat-watcher")
