@@ -92,13 +92,13 @@ class _EvenRefill(Admission):
 
     def opens_at(self, rate: Rate, now: datetime) -> datetime | None:
         pace = self._paces.get(rate.key, now)
-        opens_at = pace - rate.spacing * (rate.at_most - 1)
+        opens_at = pace - rate.per / rate.at_most * (rate.at_most - 1)
         return opens_at if opens_at > now else None
 
     def start(self, spec: JobSpec, now: datetime) -> None:
         super().start(spec, now)
         if rate := spec.rate:
-            self._paces[rate.key] = max(self._paces.get(rate.key, now), now) + rate.spacing
+            self._paces[rate.key] = max(self._paces.get(rate.key, now), now) + rate.per / rate.at_most
 
 
 class FenceByAttempt(JobTable):

@@ -17,7 +17,6 @@ from drumbeat.rules.jobs.rate_window import (
     PARTS,
     Starts,
     as_of,
-    from_pace,
     opens_at,
     with_start,
 )
@@ -171,20 +170,3 @@ def test_many_starts_make_a_short_log_and_forget_none() -> None:
     assert sum(log.counts) == 20_000
     gaps = [later - earlier for earlier, later in pairwise(log.times)]
     assert max(gaps) <= 2 * -(-per(rate) // PARTS)
-
-
-@pytest.mark.parametrize(
-    ("pace", "starts"),
-    [
-        (99, NO_STARTS),
-        (100, NO_STARTS),
-        (101, Starts((1,), (1,), 100)),
-        (125, Starts((25,), (1,), 100)),
-        (126, Starts((26,), (2,), 100)),
-        (200, Starts((100,), (4,), 100)),
-        (900, Starts((800,), (4,), 100)),
-    ],
-)
-def test_what_an_older_version_knew_is_used(pace: int, starts: Starts) -> None:
-    rate = Rate("bell", 4, timedelta(microseconds=100))
-    assert from_pace(pace, rate, now=100) == starts

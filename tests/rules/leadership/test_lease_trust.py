@@ -23,7 +23,6 @@ from drumbeat.rules.leadership.lease_trust import (
     refused,
     renewed,
     request_timeout,
-    resigned,
     unanswered,
     won,
 )
@@ -139,10 +138,6 @@ def test_a_refused_leader_is_deposed_and_does_not_release_what_is_not_its_own() 
     assert refused(won(LEASE, 100.0, TEN)) == Deposed(
         "term 4 is over at the coordinator", release=False
     )
-
-
-def test_a_leader_that_resigns_releases_its_term() -> None:
-    assert resigned(won(LEASE, 100.0, TEN)).release
 
 
 def test_a_leader_expires_at_its_deadline_and_not_before() -> None:

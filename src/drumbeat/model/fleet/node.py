@@ -20,9 +20,6 @@ class Role(StrEnum):
     API = "api"
 
 
-ALL_ROLES = frozenset(Role)
-
-
 @dataclass(frozen=True, slots=True)
 class Node:
     """What a node reports about itself with each heartbeat."""

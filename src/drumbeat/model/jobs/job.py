@@ -94,11 +94,6 @@ class Rate:
         if self.per <= timedelta(0):
             raise InvalidOption(f"a rate's period must be longer than zero, not {self.per}")
 
-    @property
-    def spacing(self) -> timedelta:
-        """The time between two starts at the full rate."""
-        return self.per / self.at_most
-
 
 @dataclass(frozen=True, slots=True)
 class JobSpec:

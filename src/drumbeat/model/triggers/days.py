@@ -15,7 +15,6 @@ from drumbeat.model.time.zones import HORIZON_YEARS
 from drumbeat.model.triggers.wall_clock import FIRST_DAY, LAST_DAY
 
 EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
-EPOCH_MONTH = 1970 * 12
 _MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 

@@ -88,19 +88,6 @@ def with_start(starts: Starts, rate: Rate, now: int) -> Starts:
     return starts if len(times) <= EXACT else _compacted(starts, per, now)
 
 
-def from_pace(pace: int, rate: Rate, now: int) -> Starts:
-    """The starts of a rate that an older version of Drumbeat has used.
-
-    That version kept one instant, `pace`: when as many jobs would have started at an even pace.
-    Until then the rate allows no more starts than that version did.
-    """
-    per = rate.per // MICROSECOND
-    if pace <= now:
-        return NO_STARTS
-    count = min(rate.at_most, -((now - pace) * rate.at_most // per))
-    return Starts((pace - per,), (count,), per)
-
-
 def _compacted(starts: Starts, per: int, now: int) -> Starts:
     fine, coarse = -(-per // PARTS), -(-starts.kept_for // PARTS)
 

@@ -185,11 +185,6 @@ def refused(state: Leading) -> Deposed:
     return Deposed(f"term {state.lease.token} is over at the coordinator", release=False)
 
 
-def resigned(state: Leading) -> Deposed:
-    """The leader gives up its term, so that another node can lead at once."""
-    return Deposed(f"term {state.lease.token} was given up", release=True)
-
-
 def expired(state: Leading, now: float) -> Deposed | None:
     """`Deposed` if the deadline has passed; None while the term can be trusted."""
     if now < state.deadline:
