@@ -62,127 +62,65 @@ DrumbeatError
 Errors carry facts as attributes; callers match types and never parse texts.
 """
 
-from drumbeat.model.errors.app import (
-    ConfigurationError,
-    DuplicateSchedule,
-    DuplicateTask,
-    InvalidHandler,
-    NotRunning,
-    ProcessNotStarted,
-    RegistrationError,
-    UnsafeLease,
-)
-from drumbeat.model.errors.conflict import (
-    Conflict,
-    Contended,
-    IllegalChange,
-    NobodyLeads,
-    NoTick,
-    RevisionMismatch,
-    StaleEpoch,
-    TokenNameTaken,
-    VersionMismatch,
-    WrongStatus,
-)
-from drumbeat.model.errors.invalid_input import (
-    InvalidArguments,
-    InvalidCron,
-    InvalidInput,
-    InvalidOption,
-    InvalidPage,
-    InvalidPolicy,
-    InvalidTrigger,
-    MissingTask,
-    NaiveDatetime,
-    OversizedArguments,
-    OversizedValue,
-    TooManyQueues,
-    TriggerTooExpensive,
-    UnknownZone,
-    UnserialisableArguments,
-)
-from drumbeat.model.errors.job import Cancel, JobFailed, Outcome, Snooze, WaitTimeout
-from drumbeat.model.errors.lock import LockError, LockHeld, LockLost
-from drumbeat.model.errors.not_found import (
-    NotFound,
-    UnknownElection,
-    UnknownJob,
-    UnknownKey,
-    UnknownNode,
-    UnknownOperation,
-    UnknownQueue,
-    UnknownSchedule,
-    UnknownTask,
-    UnknownToken,
-)
-from drumbeat.model.errors.root import DrumbeatError
-from drumbeat.model.errors.server import (
-    AccessError,
-    Forbidden,
-    TooManyStreams,
-    Unauthorised,
-    Unavailable,
-)
+from drumbeat.model.errors.app import ConfigurationError as ConfigurationError
+from drumbeat.model.errors.app import DuplicateSchedule as DuplicateSchedule
+from drumbeat.model.errors.app import DuplicateTask as DuplicateTask
+from drumbeat.model.errors.app import InvalidHandler as InvalidHandler
+from drumbeat.model.errors.app import NotRunning as NotRunning
+from drumbeat.model.errors.app import ProcessNotStarted as ProcessNotStarted
+from drumbeat.model.errors.app import RegistrationError as RegistrationError
+from drumbeat.model.errors.app import UnsafeLease as UnsafeLease
+from drumbeat.model.errors.conflict import Conflict as Conflict
+from drumbeat.model.errors.conflict import Contended as Contended
+from drumbeat.model.errors.conflict import IllegalChange as IllegalChange
+from drumbeat.model.errors.conflict import NobodyLeads as NobodyLeads
+from drumbeat.model.errors.conflict import NoTick as NoTick
+from drumbeat.model.errors.conflict import RevisionMismatch as RevisionMismatch
+from drumbeat.model.errors.conflict import StaleEpoch as StaleEpoch
+from drumbeat.model.errors.conflict import TokenNameTaken as TokenNameTaken
+from drumbeat.model.errors.conflict import VersionMismatch as VersionMismatch
+from drumbeat.model.errors.conflict import WrongStatus as WrongStatus
+from drumbeat.model.errors.invalid_input import InvalidArguments as InvalidArguments
+from drumbeat.model.errors.invalid_input import InvalidCron as InvalidCron
+from drumbeat.model.errors.invalid_input import InvalidInput as InvalidInput
+from drumbeat.model.errors.invalid_input import InvalidOption as InvalidOption
+from drumbeat.model.errors.invalid_input import InvalidPage as InvalidPage
+from drumbeat.model.errors.invalid_input import InvalidPolicy as InvalidPolicy
+from drumbeat.model.errors.invalid_input import InvalidTrigger as InvalidTrigger
+from drumbeat.model.errors.invalid_input import MissingTask as MissingTask
+from drumbeat.model.errors.invalid_input import NaiveDatetime as NaiveDatetime
+from drumbeat.model.errors.invalid_input import OversizedArguments as OversizedArguments
+from drumbeat.model.errors.invalid_input import OversizedValue as OversizedValue
+from drumbeat.model.errors.invalid_input import TooManyQueues as TooManyQueues
+from drumbeat.model.errors.invalid_input import TriggerTooExpensive as TriggerTooExpensive
+from drumbeat.model.errors.invalid_input import UnknownZone as UnknownZone
+from drumbeat.model.errors.invalid_input import UnserialisableArguments as UnserialisableArguments
+from drumbeat.model.errors.job import Cancel as Cancel
+from drumbeat.model.errors.job import JobFailed as JobFailed
+from drumbeat.model.errors.job import Outcome as Outcome
+from drumbeat.model.errors.job import Snooze as Snooze
+from drumbeat.model.errors.job import WaitTimeout as WaitTimeout
+from drumbeat.model.errors.lock import LockError as LockError
+from drumbeat.model.errors.lock import LockHeld as LockHeld
+from drumbeat.model.errors.lock import LockLost as LockLost
+from drumbeat.model.errors.not_found import NotFound as NotFound
+from drumbeat.model.errors.not_found import UnknownElection as UnknownElection
+from drumbeat.model.errors.not_found import UnknownJob as UnknownJob
+from drumbeat.model.errors.not_found import UnknownKey as UnknownKey
+from drumbeat.model.errors.not_found import UnknownNode as UnknownNode
+from drumbeat.model.errors.not_found import UnknownOperation as UnknownOperation
+from drumbeat.model.errors.not_found import UnknownQueue as UnknownQueue
+from drumbeat.model.errors.not_found import UnknownSchedule as UnknownSchedule
+from drumbeat.model.errors.not_found import UnknownTask as UnknownTask
+from drumbeat.model.errors.not_found import UnknownToken as UnknownToken
+from drumbeat.model.errors.root import DrumbeatError as DrumbeatError
+from drumbeat.model.errors.server import AccessError as AccessError
+from drumbeat.model.errors.server import Forbidden as Forbidden
+from drumbeat.model.errors.server import TooManyStreams as TooManyStreams
+from drumbeat.model.errors.server import Unauthorised as Unauthorised
+from drumbeat.model.errors.server import Unavailable as Unavailable
 
-__all__ = [
-    "AccessError",
-    "Cancel",
-    "ConfigurationError",
-    "Conflict",
-    "Contended",
-    "DrumbeatError",
-    "DuplicateSchedule",
-    "DuplicateTask",
-    "Forbidden",
-    "IllegalChange",
-    "InvalidArguments",
-    "InvalidCron",
-    "InvalidHandler",
-    "InvalidInput",
-    "InvalidOption",
-    "InvalidPage",
-    "InvalidPolicy",
-    "InvalidTrigger",
-    "JobFailed",
-    "LockError",
-    "LockHeld",
-    "LockLost",
-    "MissingTask",
-    "NaiveDatetime",
-    "NoTick",
-    "NobodyLeads",
-    "NotFound",
-    "NotRunning",
-    "Outcome",
-    "OversizedArguments",
-    "OversizedValue",
-    "ProcessNotStarted",
-    "RegistrationError",
-    "RevisionMismatch",
-    "Snooze",
-    "StaleEpoch",
-    "TokenNameTaken",
-    "TooManyQueues",
-    "TooManyStreams",
-    "TriggerTooExpensive",
-    "Unauthorised",
-    "Unavailable",
-    "UnknownElection",
-    "UnknownJob",
-    "UnknownKey",
-    "UnknownNode",
-    "UnknownOperation",
-    "UnknownQueue",
-    "UnknownSchedule",
-    "UnknownTask",
-    "UnknownToken",
-    "UnknownZone",
-    "UnsafeLease",
-    "UnserialisableArguments",
-    "VersionMismatch",
-    "WaitTimeout",
-    "WrongStatus",
-]
-
-for _name in __all__:
-    globals()[_name].__module__ = __name__  # tracebacks show the name that users import
+for _error in tuple(vars().values()):
+    if isinstance(_error, type):
+        _error.__module__ = __name__  # tracebacks show the name that users import
+del _error

@@ -5,102 +5,47 @@ The engine does not wait for listeners, and a failing listener stops nothing.
 
 from __future__ import annotations
 
-from drumbeat.model.events.event import Event
-from drumbeat.model.events.job import (
-    AttemptCompleted,
-    AttemptEnded,
-    AttemptLost,
-    AttemptOverran,
-    AttemptStarted,
-    AttemptSuperseded,
-    JobConflicted,
-    JobExcluded,
-    JobSettled,
-    JobSubmitted,
-    ResultDropped,
-    TaskUnknown,
-)
-from drumbeat.model.events.leadership import (
-    CoordinatorAnswered,
-    CoordinatorFailed,
-    ElectionOff,
-    LeaderForeign,
-    LeadershipGained,
-    LeadershipLost,
-    LockFailed,
-)
-from drumbeat.model.events.node import (
-    ClockSkewed,
-    FleetJoined,
-    LabelShared,
-    ListenerFailed,
-    NodeDraining,
-    NodeStarted,
-    NodeStopped,
-    ServiceFailed,
-    ServiceRecovered,
-    SettingUnused,
-    StoreAnswered,
-    StoreAwaited,
-    StoreFailed,
-)
-from drumbeat.model.events.schedule import (
-    PlanFailed,
-    ScheduleChanged,
-    ScheduleChangeWaits,
-    ScheduleDeclared,
-    ScheduleDrifted,
-    SchedulesUnknown,
-    TickFired,
-    TickPassed,
-    TickRaced,
-    TicksDropped,
-    TickSkipped,
-)
-
-__all__ = [
-    "AttemptCompleted",
-    "AttemptEnded",
-    "AttemptLost",
-    "AttemptOverran",
-    "AttemptStarted",
-    "AttemptSuperseded",
-    "ClockSkewed",
-    "CoordinatorAnswered",
-    "CoordinatorFailed",
-    "ElectionOff",
-    "Event",
-    "FleetJoined",
-    "JobConflicted",
-    "JobExcluded",
-    "JobSettled",
-    "JobSubmitted",
-    "LabelShared",
-    "LeaderForeign",
-    "LeadershipGained",
-    "LeadershipLost",
-    "ListenerFailed",
-    "LockFailed",
-    "NodeDraining",
-    "NodeStarted",
-    "NodeStopped",
-    "PlanFailed",
-    "ResultDropped",
-    "ScheduleChangeWaits",
-    "ScheduleChanged",
-    "ScheduleDeclared",
-    "ScheduleDrifted",
-    "SchedulesUnknown",
-    "ServiceFailed",
-    "ServiceRecovered",
-    "SettingUnused",
-    "StoreAnswered",
-    "StoreAwaited",
-    "StoreFailed",
-    "TaskUnknown",
-    "TickFired",
-    "TickPassed",
-    "TickRaced",
-    "TickSkipped",
-    "TicksDropped",
-]
+from drumbeat.model.events.event import Event as Event
+from drumbeat.model.events.job import AttemptCompleted as AttemptCompleted
+from drumbeat.model.events.job import AttemptEnded as AttemptEnded
+from drumbeat.model.events.job import AttemptLost as AttemptLost
+from drumbeat.model.events.job import AttemptOverran as AttemptOverran
+from drumbeat.model.events.job import AttemptStarted as AttemptStarted
+from drumbeat.model.events.job import AttemptSuperseded as AttemptSuperseded
+from drumbeat.model.events.job import JobConflicted as JobConflicted
+from drumbeat.model.events.job import JobExcluded as JobExcluded
+from drumbeat.model.events.job import JobSettled as JobSettled
+from drumbeat.model.events.job import JobSubmitted as JobSubmitted
+from drumbeat.model.events.job import ResultDropped as ResultDropped
+from drumbeat.model.events.job import TaskUnknown as TaskUnknown
+from drumbeat.model.events.leadership import CoordinatorAnswered as CoordinatorAnswered
+from drumbeat.model.events.leadership import CoordinatorFailed as CoordinatorFailed
+from drumbeat.model.events.leadership import ElectionOff as ElectionOff
+from drumbeat.model.events.leadership import LeaderForeign as LeaderForeign
+from drumbeat.model.events.leadership import LeadershipGained as LeadershipGained
+from drumbeat.model.events.leadership import LeadershipLost as LeadershipLost
+from drumbeat.model.events.leadership import LockFailed as LockFailed
+from drumbeat.model.events.node import ClockSkewed as ClockSkewed
+from drumbeat.model.events.node import FleetJoined as FleetJoined
+from drumbeat.model.events.node import LabelShared as LabelShared
+from drumbeat.model.events.node import ListenerFailed as ListenerFailed
+from drumbeat.model.events.node import NodeDraining as NodeDraining
+from drumbeat.model.events.node import NodeStarted as NodeStarted
+from drumbeat.model.events.node import NodeStopped as NodeStopped
+from drumbeat.model.events.node import ServiceFailed as ServiceFailed
+from drumbeat.model.events.node import ServiceRecovered as ServiceRecovered
+from drumbeat.model.events.node import SettingUnused as SettingUnused
+from drumbeat.model.events.node import StoreAnswered as StoreAnswered
+from drumbeat.model.events.node import StoreAwaited as StoreAwaited
+from drumbeat.model.events.node import StoreFailed as StoreFailed
+from drumbeat.model.events.schedule import PlanFailed as PlanFailed
+from drumbeat.model.events.schedule import ScheduleChanged as ScheduleChanged
+from drumbeat.model.events.schedule import ScheduleChangeWaits as ScheduleChangeWaits
+from drumbeat.model.events.schedule import ScheduleDeclared as ScheduleDeclared
+from drumbeat.model.events.schedule import ScheduleDrifted as ScheduleDrifted
+from drumbeat.model.events.schedule import SchedulesUnknown as SchedulesUnknown
+from drumbeat.model.events.schedule import TickFired as TickFired
+from drumbeat.model.events.schedule import TickPassed as TickPassed
+from drumbeat.model.events.schedule import TickRaced as TickRaced
+from drumbeat.model.events.schedule import TicksDropped as TicksDropped
+from drumbeat.model.events.schedule import TickSkipped as TickSkipped
