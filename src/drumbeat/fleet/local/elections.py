@@ -89,4 +89,4 @@ def _same(before: Lease, after: Lease | None) -> bool:
 
 def _check_name(name: str) -> None:
     if name != SCHEDULER:
-        raise UnknownElection(name, SCHEDULER)
+        raise UnknownElection(name)

@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 from drumbeat.model.errors import InvalidInput, InvalidTrigger
 from drumbeat.model.time.instant import aware
-from drumbeat.model.time.zones import DstGap, DstRepeat
+from drumbeat.model.time.zones import DstGap, DstRepeat, zone_name
 
 Read = TypeVar("Read")
 
@@ -80,15 +80,17 @@ class JsonObject:
             raise self.problem(name, f"true or false is needed, not {value!r}")
         return value
 
+    def zone(self, name: str) -> str:
+        """The name of a time zone, by default UTC."""
+        return self.read(name, lambda: zone_name(self.text(name, "UTC")))
+
     def gap(self) -> DstGap:
-        """The policy `dst_gap`, or its default."""
-        return self.read("dst_gap", lambda: DstGap.read(self.text("dst_gap", DstGap.RUN_AFTER)))
+        text = self.text("dst_gap", DstGap.RUN_AFTER)
+        return self.read("dst_gap", lambda: DstGap.read(text))
 
     def repeat(self) -> DstRepeat:
-        """The policy `dst_repeat`, or its default."""
-        return self.read(
-            "dst_repeat", lambda: DstRepeat.read(self.text("dst_repeat", DstRepeat.FIRST))
-        )
+        text = self.text("dst_repeat", DstRepeat.FIRST)
+        return self.read("dst_repeat", lambda: DstRepeat.read(text))
 
     def duration(self, name: str) -> timedelta:
         """A length of time in seconds."""

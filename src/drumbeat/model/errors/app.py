@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from drumbeat.model.errors.root import DrumbeatError
+from drumbeat.model.errors.root import DrumbeatError, NamedError
 
 
 class RegistrationError(DrumbeatError):
     """A declaration that conflicts with another; nothing was registered."""
 
 
-class DuplicateTask(RegistrationError):
+class DuplicateTask(NamedError, RegistrationError):
     """A task of that name exists already."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(
-            f"a task named {name!r} is registered already; give one of them another name="
-        )
+    sentence = "a task named {!r} is registered already; give one of them another name="
 
 
-class DuplicateSchedule(RegistrationError):
+class DuplicateSchedule(NamedError, RegistrationError):
     """A schedule of that name was declared already."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(
-            f"a schedule named {name!r} is declared already; give one of them another name="
-        )
+    sentence = "a schedule named {!r} is declared already; give one of them another name="
 
 
 class InvalidHandler(RegistrationError):

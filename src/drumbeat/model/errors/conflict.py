@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drumbeat.model.errors.root import DrumbeatError
+from drumbeat.model.errors.root import DrumbeatError, NamedError
 
 
 class Conflict(DrumbeatError):
@@ -88,12 +88,9 @@ class NobodyLeads(Conflict):
     kind = "nobody-leads"
 
 
-class TokenNameTaken(Conflict):
+class TokenNameTaken(NamedError, Conflict):
     """Another token that is not revoked has that name; nothing was added."""
 
     kind = "name-taken"
     parameter = "name"
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(f"a token named {name!r} is in use; revoke it, or take another name")
+    sentence = "a token named {!r} is in use; revoke it, or choose another name"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drumbeat.model.errors.root import DrumbeatError
+from drumbeat.model.errors.root import DrumbeatError, NamedError
 
 
 class NotFound(DrumbeatError, LookupError):
@@ -23,14 +23,11 @@ class UnknownTask(NotFound):
         super().__init__(f"no task is named {name!r}; registered here: {listed}")
 
 
-class UnknownSchedule(NotFound):
+class UnknownSchedule(NamedError, NotFound):
     """No schedule of that name exists."""
 
     kind = "unknown-schedule"
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(f"no schedule is named {name!r}")
+    sentence = "no schedule is named {!r}"
 
 
 class UnknownJob(NotFound):
@@ -53,34 +50,25 @@ class UnknownOperation(NotFound):
         super().__init__(f"no operation has the id {operation_id}")
 
 
-class UnknownQueue(NotFound):
+class UnknownQueue(NamedError, NotFound):
     """No job was ever in a queue of that name."""
 
     kind = "unknown-queue"
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(f"no job was ever in a queue {name!r}")
+    sentence = "no job was ever in a queue {!r}"
 
 
-class UnknownNode(NotFound):
+class UnknownNode(NamedError, NotFound):
     """No live node has that identity or label."""
 
     kind = "unknown-node"
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(f"no live node is named {name!r}; look at the list of nodes")
+    sentence = "no live node is named {!r}; look at the list of nodes"
 
 
-class UnknownElection(NotFound):
+class UnknownElection(NamedError, NotFound):
     """No election of that name exists."""
 
     kind = "unknown-election"
-
-    def __init__(self, name: str, known: str = "scheduler") -> None:
-        self.name = name
-        super().__init__(f"there is no election {name!r}; there is {known!r}")
+    sentence = "there is no election {!r}; there is 'scheduler'"
 
 
 class UnknownKey(NotFound):
@@ -90,11 +78,8 @@ class UnknownKey(NotFound):
     parameter = "key"
 
 
-class UnknownToken(NotFound):
+class UnknownToken(NamedError, NotFound):
     """No token has that name or id."""
 
     kind = "unknown-token"
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        super().__init__(f"no token has the name or the id {name!r}")
+    sentence = "no token has the name or the id {!r}"

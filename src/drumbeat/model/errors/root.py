@@ -14,3 +14,14 @@ class DrumbeatError(Exception):
     """The parameter or field at fault, as the HTTP API names it."""
     rule: str | None = None
     """What that parameter has to satisfy."""
+
+
+class NamedError(DrumbeatError):
+    """The base of errors about one name."""
+
+    sentence: ClassVar[str]
+    """The message, with `{!r}` in place of the name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(self.sentence.format(name))

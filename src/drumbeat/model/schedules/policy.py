@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from drumbeat.model.errors import InvalidPolicy
 from drumbeat.model.time.instant import aware
+from drumbeat.model.time.zones import read_policy
 
 HIGHEST_CAP = 10_000
 
@@ -64,7 +65,7 @@ class Policies:
 
     def __post_init__(self) -> None:
         for field, kind in (("misfire", Misfire), ("overlap", Overlap), ("run_on", RunOn)):
-            object.__setattr__(self, field, _member(kind, field, getattr(self, field)))
+            object.__setattr__(self, field, read_policy(kind, field, getattr(self, field)))
         for field in ("start_at", "end_at"):
             instant = getattr(self, field)
             object.__setattr__(self, field, instant and aware(field, instant))
@@ -84,11 +85,3 @@ class Policies:
             raise InvalidPolicy(f"max_runs must be at least 1, not {self.max_runs}")
         if self.start_at and self.end_at and self.end_at <= self.start_at:
             raise InvalidPolicy(f"end_at {self.end_at} must come after start_at {self.start_at}")
-
-
-def _member(kind: type[StrEnum], field: str, value: str) -> StrEnum:
-    try:
-        return kind(value)
-    except ValueError:
-        allowed = " | ".join(kind)
-        raise InvalidPolicy(f"{field} must be {allowed}, not {value!r}") from None

@@ -16,7 +16,7 @@ from drumbeat.model.text import MONTHS, listed
 from drumbeat.model.time.calendar_index import NEVER, CalendarIndex
 from drumbeat.model.time.instant import EPOCH, aware
 from drumbeat.model.time.time_of_day import describe_time, read_time
-from drumbeat.model.time.weekday import Weekday
+from drumbeat.model.time.weekday import Weekday, read_weekdays
 from drumbeat.model.time.zones import DstGap, DstRepeat, whole_seconds, zone, zone_name
 from drumbeat.model.triggers.steps import Steps
 
@@ -61,7 +61,7 @@ class Calendar:
         put = object.__setattr__
         put(self, "dates", tuple(sorted({_date("dates", day) for day in dates})))
         put(self, "ranges", tuple(sorted({_range(*pair) for pair in ranges})))
-        put(self, "weekdays", _week(weekdays))
+        put(self, "weekdays", read_weekdays(weekdays))
         put(self, "yearly", tuple(sorted({_yearly(day) for day in yearly})))
         put(self, "times", tuple(sorted({_hours(*pair) for pair in times})))
         put(self, "tz", zone_name(tz))
@@ -121,16 +121,13 @@ class Calendar:
     def from_json(cls, data: object) -> Calendar:
         """Read what `to_json` wrote; raises `InvalidTrigger`, which names the field."""
         fields = JsonObject("calendar", data, _FIELDS)
-        return fields.read(
-            "tz",
-            lambda: cls(
-                dates=fields.texts("dates"),
-                ranges=fields.pairs("ranges"),
-                weekdays=fields.texts("weekdays"),
-                yearly=fields.texts("yearly"),
-                times=fields.pairs("times"),
-                tz=fields.text("tz", "UTC"),
-            ),
+        return cls(
+            dates=fields.texts("dates"),
+            ranges=fields.pairs("ranges"),
+            weekdays=fields.texts("weekdays"),
+            yearly=fields.texts("yearly"),
+            times=fields.pairs("times"),
+            tz=fields.zone("tz"),
         )
 
     def _first_after(self, position: datetime, wall: datetime) -> datetime:
@@ -153,10 +150,6 @@ def _date(name: str, value: date | str) -> date:
                 f"calendar: {name}: {value!r} is not a date; use a form such as '2026-12-25'"
             ) from None
     return value.date() if isinstance(value, datetime) else value
-
-
-def _week(values: Iterable[str | int]) -> tuple[Weekday, ...]:
-    return tuple(sorted({Weekday.read(value) for value in values}, key=lambda day: (day - 1) % 7))
 
 
 def _range(first: date | str, last: date | str) -> tuple[date, date]:

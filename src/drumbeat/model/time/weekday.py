@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import date
 from enum import IntEnum
 
@@ -47,3 +48,8 @@ class Weekday(IntEnum):
     def of(cls, day: date) -> Weekday:
         """The weekday of a date."""
         return cls(day.isoweekday() % 7)
+
+
+def read_weekdays(values: Iterable[str | int]) -> tuple[Weekday, ...]:
+    """The weekdays in order from Monday, each once; raises `InvalidTrigger`."""
+    return tuple(sorted({Weekday.read(value) for value in values}, key=lambda day: (day - 1) % 7))

@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from zoneinfo import ZoneInfo
 
 from drumbeat.model.errors import InvalidPolicy, NaiveDatetime, UnknownZone
@@ -34,10 +34,18 @@ OFFSET_CHANGE_LIMIT = 2 * DAY  # no two offsets of a zone differ by more
 _PAGE = 365 * DAY
 _PROBE_STEP = 2 * DAY
 _MOST_QUIET_DAYS = 10_000  # per zone; beyond that the cache is cleared
-_MARGIN = (
-    8 * DAY
-)  # a page reads this far beyond its edges, so that neighbours agree on their windows
+_MARGIN = 8 * DAY  # a page reads this far beyond its edges, so neighbours agree on their windows
 _FIXED = frozenset({"UTC", "Etc/UTC", "Etc/UCT", "Etc/Zulu", "Etc/GMT", "GMT", "UCT", "Zulu"})
+
+Policy = TypeVar("Policy", bound=StrEnum)
+
+
+def read_policy(kind: type[Policy], field: str, value: str) -> Policy:
+    """The policy of that name; raises `InvalidPolicy`, which lists those that the field takes."""
+    try:
+        return kind(value)
+    except ValueError:
+        raise InvalidPolicy(f"{field} must be {' | '.join(kind)}, not {value!r}") from None
 
 
 class DstGap(StrEnum):
@@ -49,13 +57,7 @@ class DstGap(StrEnum):
 
     @classmethod
     def read(cls, value: str) -> DstGap:
-        """The policy of that name, else `InvalidPolicy`."""
-        try:
-            return cls(value)
-        except ValueError:
-            raise InvalidPolicy(
-                f"dst_gap cannot be {value!r}; allowed: run_after, skip, shift"
-            ) from None
+        return read_policy(cls, "dst_gap", value)
 
 
 class DstRepeat(StrEnum):
@@ -67,13 +69,7 @@ class DstRepeat(StrEnum):
 
     @classmethod
     def read(cls, value: str) -> DstRepeat:
-        """The policy of that name, else `InvalidPolicy`."""
-        try:
-            return cls(value)
-        except ValueError:
-            raise InvalidPolicy(
-                f"dst_repeat cannot be {value!r}; allowed: first, both, last"
-            ) from None
+        return read_policy(cls, "dst_repeat", value)
 
 
 class Spell(NamedTuple):

@@ -31,16 +31,7 @@ class Daily(Recurring):
 
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Trigger:
-        fields = JsonObject(cls.kind, data, FIELDS)
-        return read_recurring(
-            fields,
-            lambda: daily(
-                fields.texts("times"),
-                interval=fields.integer("interval", 1),
-                tz=fields.text("tz", "UTC"),
-                start=fields.instant("start"),
-            ),
-        )
+        return cls(**read_recurring(JsonObject(cls.kind, data, FIELDS)))
 
 
 def daily(

@@ -63,16 +63,7 @@ class Monthly(Recurring):
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Trigger:
         fields = JsonObject(cls.kind, data, f"{FIELDS} days")
-        return read_recurring(
-            fields,
-            lambda: Monthly(
-                days=_read_days(fields.integers("days")),
-                times=read_times(fields.texts("times")),
-                interval=fields.integer("interval", 1),
-                tz=zone_name(fields.text("tz", "UTC")),
-                start=fields.instant("start"),
-            ),
-        )
+        return cls(days=_read_days(fields.integers("days")), **read_recurring(fields))
 
 
 def monthly(

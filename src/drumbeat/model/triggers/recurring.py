@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time
+from typing import TypedDict
 
 from drumbeat.model.encoding.json_object import JsonObject, known
 from drumbeat.model.errors import InvalidTrigger
 from drumbeat.model.text import listed
 from drumbeat.model.time.instant import EPOCH, aware
-from drumbeat.model.time.time_of_day import describe_time, second_of_day
+from drumbeat.model.time.time_of_day import describe_time, read_times, second_of_day
 from drumbeat.model.time.zones import DstGap, DstRepeat, zone
 from drumbeat.model.triggers.anchor import Anchored
 from drumbeat.model.triggers.times_of_day import ListedTimes
@@ -95,7 +96,23 @@ class Recurring(Anchored):
 FIELDS = "type times interval tz start dst_gap dst_repeat"
 
 
-def read_recurring(fields: JsonObject, build: Callable[[], Trigger]) -> Trigger:
-    """The trigger that `build` makes, with the clock change policies of the fields."""
-    gap, repeat = fields.gap(), fields.repeat()
-    return fields.read("tz", lambda: build().with_dst(gap, repeat))
+class RecurringFields(TypedDict):
+    """The fields of `Recurring`."""
+
+    times: tuple[time, ...]
+    interval: int
+    tz: str
+    start: datetime | None
+    dst_gap: DstGap
+    dst_repeat: DstRepeat
+
+
+def read_recurring(fields: JsonObject) -> RecurringFields:
+    return {
+        "times": read_times(fields.texts("times")),
+        "interval": fields.integer("interval", 1),
+        "tz": fields.zone("tz"),
+        "start": fields.instant("start"),
+        "dst_gap": fields.gap(),
+        "dst_repeat": fields.repeat(),
+    }

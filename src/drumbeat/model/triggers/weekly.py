@@ -11,7 +11,7 @@ from drumbeat.model.encoding.json_object import JsonObject
 from drumbeat.model.errors import InvalidTrigger
 from drumbeat.model.text import listed
 from drumbeat.model.time.time_of_day import read_times
-from drumbeat.model.time.weekday import Weekday
+from drumbeat.model.time.weekday import Weekday, read_weekdays
 from drumbeat.model.time.zones import zone_name
 from drumbeat.model.triggers.days import WeekDays, day_number
 from drumbeat.model.triggers.recurring import FIELDS, Recurring, Times, read_recurring
@@ -42,16 +42,7 @@ class Weekly(Recurring):
     @classmethod
     def from_json(cls, data: Mapping[str, object]) -> Trigger:
         fields = JsonObject(cls.kind, data, f"{FIELDS} days")
-        return read_recurring(
-            fields,
-            lambda: weekly(
-                fields.texts("days"),
-                fields.texts("times"),
-                interval=fields.integer("interval", 1),
-                tz=fields.text("tz", "UTC"),
-                start=fields.instant("start"),
-            ),
-        )
+        return cls(days=_read_days(fields.texts("days")), **read_recurring(fields))
 
 
 def weekly(
@@ -68,14 +59,17 @@ def weekly(
     `interval` weeks, from the week of `start`, by default the week in which the schedule is first
     stored.
     """
-    several = [days] if isinstance(days, str | int) else list(days)
-    if not several:
-        raise InvalidTrigger("days: at least one day of the week is needed")
-    weekdays = {Weekday.read(day) for day in several}
     return Weekly(
-        days=tuple(sorted(weekdays, key=lambda day: (day - 1) % 7)),
+        days=_read_days([days] if isinstance(days, str | int) else days),
         times=read_times(times),
         interval=interval,
         tz=zone_name(tz),
         start=start,
     )
+
+
+def _read_days(days: Iterable[str | int]) -> tuple[Weekday, ...]:
+    weekdays = read_weekdays(days)
+    if not weekdays:
+        raise InvalidTrigger("days: at least one day of the week is needed")
+    return weekdays
