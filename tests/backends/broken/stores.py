@@ -98,7 +98,9 @@ class _EvenRefill(Admission):
     def start(self, spec: JobSpec, now: datetime) -> None:
         super().start(spec, now)
         if rate := spec.rate:
-            self._paces[rate.key] = max(self._paces.get(rate.key, now), now) + rate.per / rate.at_most
+            self._paces[rate.key] = (
+                max(self._paces.get(rate.key, now), now) + rate.per / rate.at_most
+            )
 
 
 class FenceByAttempt(JobTable):

@@ -9,23 +9,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from drumbeat.model.encoding.json_object import known
 from drumbeat.model.fleet.node import Node, Role
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import JobSpec, Limit, OnConflict, Progress, Rate
 from drumbeat.model.jobs.job_options import options_from_json, options_to_json, stored_spec
 from drumbeat.model.schedules.policy import Policies
 from drumbeat.model.schedules.schedule import Schedule
-from drumbeat.model.time.instant import aware
+from drumbeat.model.time.instant import MICROSECOND, aware
 from drumbeat.model.triggers.trigger import Trigger, trigger_from_json
 
 Json: TypeAlias = Any
 """Decoded JSON that we have written ourselves: checked by the constructors that it goes to."""
 
-MICROSECOND = timedelta(microseconds=1)
 SHARED = 10_000
 """Triggers and policies that are kept as values: a new leader reads all schedules at
 once, and thousands of them tend to share a handful of these, which take long to read."""
@@ -63,7 +63,7 @@ def schedule_from_json(data: Json) -> Schedule:
 
 
 def _job_to_json(spec: JobSpec) -> dict[str, object]:
-    return _known(
+    return known(
         task=spec.task,
         arguments=spec.arguments.decode(errors=BYTES_IN_TEXT),
         queue=spec.queue,
@@ -153,10 +153,9 @@ def node_to_text(node: Node) -> str:
 def node_from_text(text: str) -> Node:
     """What the node said. A role that this version does not know is left out."""
     data: Json = json.loads(text)
-    known = {role.value for role in Role}
     return Node(
         NodeId(data["id"]),
-        frozenset(Role(role) for role in data["roles"] if role in known),
+        frozenset(role for role in Role if role.value in data["roles"]),
         data["version"],
         datetime.fromisoformat(data["started_at"]),
         data["slots"],
@@ -167,7 +166,7 @@ def node_from_text(text: str) -> Node:
 
 
 def _policies_to_json(policies: Policies) -> dict[str, object]:
-    return _known(
+    return known(
         misfire=policies.misfire.value,
         window=policies.window // MICROSECOND,
         cap=policies.cap,
@@ -233,10 +232,6 @@ def _instant_to_json(instant: datetime | None) -> str | None:
 
 def _instant_from_json(field: str, text: str | None) -> datetime | None:
     return None if text is None else aware(field, datetime.fromisoformat(text))
-
-
-def _known(**values: object) -> dict[str, object]:
-    return {name: value for name, value in values.items() if value is not None}
 
 
 _text = json.JSONEncoder(separators=(",", ":")).encode

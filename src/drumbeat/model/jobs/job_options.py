@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 from drumbeat.model.fast_construction import constructor_by
 from drumbeat.model.jobs.job import JobSpec, Limit, Rate
 from drumbeat.model.jobs.retry import Retry, Strategy
-from drumbeat.model.time.instant import aware
+from drumbeat.model.time.instant import MICROSECOND, aware
 
 COLUMNS = (
     "task",
@@ -32,7 +32,6 @@ COLUMNS = (
 )
 """The fields of `JobSpec` that a store keeps in columns of its own."""
 
-MICROSECOND = timedelta(microseconds=1)
 MOST_TEXTS = 10_000
 _DEFAULT = JobSpec("")
 

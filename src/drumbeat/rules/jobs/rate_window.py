@@ -22,16 +22,15 @@ holds them to this one. Instants and lengths are whole microseconds.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from itertools import groupby
 
 from drumbeat.model.jobs.job import Rate
+from drumbeat.model.time.instant import MICROSECOND
 
 EXACT = 128
 """Entries that a log may have before it is compacted."""
 PARTS = 64
 """Entries that a compacted log has for each period, or one more."""
-MICROSECOND = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,9 +34,9 @@ def due_after_completion(due: DueSchedule, interval: timedelta, now: datetime) -
         tick: datetime | None = now + max(interval, LOOK_AGAIN)
     else:
         tick = _tick(due, interval)
-    if tick is None or has_ended(stored.schedule, tick):
-        return DueTicks(stored, (), now, stored.cursor, next_tick=None)
-    if tick > now:
+    if tick is not None and has_ended(stored.schedule, tick):
+        tick = None
+    if tick is None or tick > now:
         return DueTicks(stored, (), now, stored.cursor, next_tick=tick)
     # The new job ends at some time after now, so the next tick comes an interval later or more.
     again = now + interval

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from hashlib import blake2b
 
-MICROSECOND = timedelta(microseconds=1)
+from drumbeat.model.time.instant import MICROSECOND
+
 BITS = 64
 
 

@@ -15,7 +15,7 @@ from drumbeat.model.errors import TriggerTooExpensive
 from drumbeat.model.schedules.plan import SkipReason
 from drumbeat.model.schedules.policy import Misfire
 from drumbeat.rules.planning.ticks import DueTicks
-from drumbeat.rules.planning.verdicts import Verdict, open_places, withhold
+from drumbeat.rules.planning.verdicts import Verdict, open_places, skipped
 
 ON_TIME = timedelta(seconds=15)
 """About a failover with the default TTL: the crash of a leader causes no misfire."""
@@ -30,33 +30,30 @@ def misfired(due: DueTicks, verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
     oldest = due.now - due.ticks[places[0]]
     if oldest <= ON_TIME and oldest <= window:
         return verdicts
-    judged = list(verdicts)
-    in_window = _withhold_older(window, places, due, judged)
-    if oldest > ON_TIME:
-        _apply_policy(in_window, due, judged)
-    return judged
+    too_old = _older(window, places, due)
+    judged = skipped(verdicts, too_old, SkipReason.MISSED_WINDOW)
+    in_window = places[len(too_old) :]
+    if oldest <= ON_TIME or not in_window:
+        return judged
+    return skipped(judged, *_by_policy(in_window, due))
 
 
-def _apply_policy(places: Sequence[int], due: DueTicks, judged: list[Verdict]) -> None:
+def _by_policy(places: Sequence[int], due: DueTicks) -> tuple[Sequence[int], SkipReason]:
+    """The places of the ticks that the misfire policy skips, and why."""
     policies = due.stored.schedule.policies
     match policies.misfire:
         case Misfire.SKIP:
-            _withhold_older(ON_TIME, places, due, judged)
+            return _older(ON_TIME, places, due), SkipReason.MISSED_WINDOW
         case Misfire.LATEST:
-            withhold(*_surplus(places, due, 1, SkipReason.COALESCED), judged)
+            return _surplus(places, due, 1, SkipReason.COALESCED)
         case Misfire.ALL:
-            withhold(*_surplus(places, due, policies.cap, SkipReason.CAP), judged)
+            return _surplus(places, due, policies.cap, SkipReason.CAP)
         case _ as never:
             assert_never(never)
 
 
-def _withhold_older(
-    age: timedelta, places: Sequence[int], due: DueTicks, judged: list[Verdict]
-) -> Sequence[int]:
-    """Skip the ticks that are older, and return the places of the others."""
-    older = sum(due.now - due.ticks[place] > age for place in places)
-    withhold(places[:older], SkipReason.MISSED_WINDOW, judged)
-    return places[older:]
+def _older(age: timedelta, places: Sequence[int], due: DueTicks) -> Sequence[int]:
+    return places[: sum(due.now - due.ticks[place] > age for place in places)]
 
 
 def _surplus(
@@ -67,8 +64,6 @@ def _surplus(
     Ticks of the next plan are later than these and have priority, so they are counted too. If that
     takes too many steps, all of these are skipped, since the latest one is not known.
     """
-    if not places:
-        return places, reason
     try:
         room = keep - due.more_to_fire(at_most=keep)
     except TriggerTooExpensive:

@@ -18,7 +18,7 @@ from drumbeat.model.jobs.job import Status
 from drumbeat.model.schedules.plan import SkipReason
 from drumbeat.model.schedules.policy import Overlap
 from drumbeat.model.schedules.schedule import Previous
-from drumbeat.rules.planning.verdicts import Verdict, open_places, withhold
+from drumbeat.rules.planning.verdicts import Verdict, open_places, skipped
 
 
 def overlapped(
@@ -26,15 +26,11 @@ def overlapped(
 ) -> Sequence[Verdict]:
     """The verdicts, with the ticks skipped that the overlap policy skips."""
     if len(verdicts) == 1 and not unfinished(previous):
-        return verdicts  # nothing to overlap with, as nearly always
+        return verdicts  # nothing to overlap with: the usual case
     places = open_places(verdicts)
     chosen = firing(policy, previous, len(places))
-    if len(chosen) == len(places):
-        return verdicts
-    judged = list(verdicts)
-    withhold(places[: chosen.start], SkipReason.OVERLAP, judged)
-    withhold(places[chosen.stop :], SkipReason.OVERLAP, judged)
-    return judged
+    overlapping = places[: chosen.start] + places[chosen.stop :]
+    return skipped(verdicts, overlapping, SkipReason.OVERLAP)
 
 
 def firing(policy: Overlap, previous: Previous | None, count: int) -> range:

@@ -17,7 +17,7 @@ from drumbeat.model.jobs.job import Status
 from drumbeat.model.schedules.plan import SkipReason
 from drumbeat.model.schedules.policy import Overlap
 from drumbeat.model.schedules.schedule import DueSchedule
-from drumbeat.rules.planning.verdicts import Verdict, open_places, withhold
+from drumbeat.rules.planning.verdicts import Verdict, open_places, skipped
 
 MOST_STRANDED = 100
 """Jobs of a schedule that may wait for a node that knows their task."""
@@ -35,6 +35,4 @@ def stranded(waiting: int | None, verdicts: Sequence[Verdict]) -> Sequence[Verdi
     """The verdicts, with all open ticks skipped if too many jobs wait for a suitable node."""
     if waiting is None or waiting < MOST_STRANDED:
         return verdicts
-    judged = list(verdicts)
-    withhold(open_places(verdicts), SkipReason.UNKNOWN_TASK, judged)
-    return judged
+    return skipped(verdicts, open_places(verdicts), SkipReason.UNKNOWN_TASK)

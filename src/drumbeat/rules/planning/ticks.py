@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice, takewhile
 
 from drumbeat.model.fast_construction import fast_constructor
 from drumbeat.model.schedules.schedule import Schedule, StoredSchedule
+from drumbeat.model.time.instant import MICROSECOND
 from drumbeat.model.triggers.steps import Steps
 
-MICROSECOND = timedelta(microseconds=1)
 WALK_BEYOND_CAP = 10_000
 WALK_STEPS = 200_000
 """Parts of triggers that one plan may evaluate: a trigger with many parts takes more plans."""

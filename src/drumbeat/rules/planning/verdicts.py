@@ -20,15 +20,22 @@ def open_places(verdicts: Sequence[Verdict]) -> list[int]:
     return [place for place, verdict in enumerate(verdicts) if verdict is None]
 
 
-def withhold(places: Sequence[int], reason: SkipReason, verdicts: list[Verdict]) -> None:
+def skipped(
+    verdicts: Sequence[Verdict], places: Sequence[int], reason: SkipReason
+) -> Sequence[Verdict]:
+    """The verdicts with the ticks at these places skipped."""
+    if not places:
+        return verdicts
+    changed = list(verdicts)
     for place in places:
-        verdicts[place] = reason
+        changed[place] = reason
+    return changed
 
 
 def skips(ticks: Sequence[datetime], verdicts: Sequence[Verdict]) -> tuple[Skip, ...]:
     """The skipped ticks; consecutive ones with the same reason become one `Skip`."""
     if verdicts.count(None) == len(verdicts):
-        return ()  # as nearly always
+        return ()  # the usual case
     runs: list[Skip] = []
     place = 0
     for reason, run in groupby(verdicts):

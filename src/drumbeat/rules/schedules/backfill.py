@@ -8,10 +8,10 @@ from itertools import islice, takewhile
 from drumbeat.model.errors import InvalidInput
 from drumbeat.model.schedules.plan import Fire
 from drumbeat.model.schedules.schedule import Schedule, StoredSchedule
-from drumbeat.model.time.instant import aware
+from drumbeat.model.time.instant import MICROSECOND, aware
 from drumbeat.rules.planning.completion_interval import interval_after_completion
 from drumbeat.rules.planning.tick_job import job_of
-from drumbeat.rules.planning.ticks import MICROSECOND, firing_ticks
+from drumbeat.rules.planning.ticks import firing_ticks
 
 MOST = 10_000
 """Ticks that one backfill may fire."""

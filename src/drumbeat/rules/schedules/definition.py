@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from drumbeat.model.schedules.schedule import Schedule, StoredSchedule
+from drumbeat.model.time.instant import MICROSECOND
 from drumbeat.model.triggers.any_of import AnyOf
 from drumbeat.model.triggers.once import Once
 from drumbeat.model.triggers.trigger import Excluding, Trigger
-from drumbeat.rules.planning.ticks import MICROSECOND
 
 
 def made_ready(schedule: Schedule, now: datetime, before: StoredSchedule | None = None) -> Schedule:

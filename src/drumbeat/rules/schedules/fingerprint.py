@@ -10,8 +10,8 @@ from hashlib import blake2b
 from typing import cast
 
 from drumbeat.model.schedules.schedule import Schedule
+from drumbeat.model.time.instant import MICROSECOND
 
-MICROSECOND = timedelta(microseconds=1)
 BYTES = 16
 OF_ONE_CALL = frozenset({"trace"})
 """Fields of a single submission, not of a definition."""

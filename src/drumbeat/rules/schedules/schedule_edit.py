@@ -39,9 +39,9 @@ from itertools import islice
 from drumbeat.model.errors import InvalidInput
 from drumbeat.model.schedules.plan import Edit, Skip, SkipReason
 from drumbeat.model.schedules.schedule import Origin, Schedule, StoredSchedule
-from drumbeat.model.time.instant import aware
+from drumbeat.model.time.instant import MICROSECOND, aware
 from drumbeat.rules.planning.completion_interval import interval_after_completion
-from drumbeat.rules.planning.ticks import MICROSECOND, firing_ticks, has_run_out, names, next_tick
+from drumbeat.rules.planning.ticks import firing_ticks, has_run_out, names, next_tick
 from drumbeat.rules.schedules.definition import defines, made_ready, moment_of
 from drumbeat.rules.schedules.fingerprint import fingerprint
 

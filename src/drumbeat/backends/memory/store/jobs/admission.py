@@ -27,9 +27,9 @@ from itertools import count
 from drumbeat.backends.memory.store.jobs.job_record import JobRecord, Place
 from drumbeat.backends.memory.store.jobs.lanes import Lane, LimitGroup, SpentRate
 from drumbeat.model.jobs.job import JobSpec, Limit, OnConflict, Rate
-from drumbeat.model.time.instant import EPOCH
+from drumbeat.model.time.instant import EPOCH, MICROSECOND
 from drumbeat.rules.jobs import rate_window
-from drumbeat.rules.jobs.rate_window import MICROSECOND, NO_STARTS, Starts
+from drumbeat.rules.jobs.rate_window import NO_STARTS, Starts
 
 
 class Admission:
