@@ -50,10 +50,8 @@ from drumbeat.model.schedules.plan import (
     Written,
 )
 from drumbeat.model.schedules.schedule import Due, Found, Revision, StoredSchedule
-from drumbeat.ports.audit import AuditLog
+from drumbeat.ports.administration import AuditLog, QueueStore, TokenStore
 from drumbeat.ports.caller_transaction import Joining
-from drumbeat.ports.queues import QueueStore
-from drumbeat.ports.tokens import TokenStore
 
 At: TypeAlias = datetime | None
 
@@ -214,7 +212,7 @@ class JobStore(Protocol):
 
         The same step checks that the node is still dead: it may have sent a heartbeat since its
         attempts were `lost`, and then nothing changes. A heartbeat at the same time either keeps
-        the attempts or is told that they are lost.
+        the attempts or learns that they are lost.
         """
         ...
 

@@ -21,8 +21,13 @@ from drumbeat.model.jobs.ending import (
 )
 from drumbeat.model.jobs.job import Attempt, Change, Hold, JobSpec
 from drumbeat.model.jobs.retry import Retry
-from drumbeat.rules.jobs.error_text import ERROR_LIMIT, bounded
-from drumbeat.rules.jobs.retry_decision import LONGEST_DELAY, delay, settlement
+from drumbeat.rules.jobs.retry_decision import (
+    ERROR_LIMIT,
+    LONGEST_DELAY,
+    bounded,
+    delay,
+    settlement,
+)
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 TWICE = Retry.linear(max_retries=1, delay=5.0)

@@ -14,9 +14,8 @@ from drumbeat.model.jobs.retry import Retry
 from drumbeat.model.schedules.policy import Overlap, Policies, RunOn
 from drumbeat.model.schedules.schedule import DueSchedule, Schedule, StoredSchedule
 from drumbeat.model.triggers import every
-from drumbeat.rules.planning.jitter import jitter
 from drumbeat.rules.planning.plan import plan
-from drumbeat.rules.planning.tick_job import job_of
+from drumbeat.rules.planning.tick_job import jitter, job_of
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 OWN = Limit("exclusive:vault", 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import TypeVar, cast
+from typing import TypeGuard, TypeVar, cast
 
 from drumbeat.model.errors import InvalidInput, InvalidTrigger
 from drumbeat.model.time.instant import aware
@@ -49,36 +49,19 @@ class JsonObject:
         return cast("Mapping[str, object]", value)
 
     def text(self, name: str, default: str | None = None) -> str:
-        """A string; without a default it must be there."""
-        value = self._data.get(name, default)
-        if not isinstance(value, str):
-            raise self.problem(name, f"text is needed, not {value!r}")
-        return value
+        """A string; without a default it is required."""
+        return self._value(name, default, str, "text")
 
     def optional_text(self, name: str) -> str | None:
-        """A string, or None where the field is absent or null."""
+        """A string, or None if the field is absent or null."""
         return None if self._data.get(name) is None else self.text(name)
 
-    def number(self, name: str, default: float | None = None) -> float:
-        """A number; without a default it must be there."""
-        value = self._data.get(name, default)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.problem(name, f"a number is needed, not {value!r}")
-        return value
-
-    def integer(self, name: str, default: int | None = None) -> int:
-        """A whole number; without a default it must be there."""
-        value = self.number(name, default)
-        if not isinstance(value, int):
-            raise self.problem(name, f"a whole number is needed, not {value!r}")
-        return value
+    def integer(self, name: str, default: int) -> int:
+        return self._value(name, default, int, "a whole number")
 
     def flag(self, name: str) -> bool:
-        """True or false; false where the field is absent."""
-        value = self._data.get(name, False)
-        if not isinstance(value, bool):
-            raise self.problem(name, f"true or false is needed, not {value!r}")
-        return value
+        """True or false, by default false."""
+        return self._value(name, False, bool, "true or false")
 
     def zone(self, name: str) -> str:
         """The name of a time zone, by default UTC."""
@@ -93,52 +76,42 @@ class JsonObject:
         return self.read("dst_repeat", lambda: DstRepeat.read(text))
 
     def duration(self, name: str) -> timedelta:
-        """A length of time in seconds."""
-        seconds = self.number(name)
+        """A number of seconds."""
+        seconds = self._data.get(name)
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float):
+            raise self.problem(name, f"a number is needed, not {seconds!r}")
         try:
             return timedelta(seconds=seconds)
         except (OverflowError, ValueError) as error:
             raise self.problem(name, str(error)) from None
 
     def instant(self, name: str) -> datetime | None:
-        """An instant with its zone, or None where the field is absent or null."""
+        """An instant with its zone, or None if the field is absent or null."""
         text = self.optional_text(name)
         return None if text is None else self.read(name, lambda: _instant(name, text))
 
     def instants(self, name: str) -> list[datetime]:
-        """Instants with their zones."""
         texts = self.texts(name)
         return self.read(name, lambda: [_instant(name, text) for text in texts])
 
     def items(self, name: str) -> list[object]:
-        """A list of anything; empty where the field is absent."""
+        """A list of anything, by default an empty one; so are the lists of the next methods."""
         value = self._data.get(name, [])
         if not isinstance(value, list):
             raise self.problem(name, f"a list is needed, not {value!r}")
         return cast("list[object]", value)
 
     def texts(self, name: str) -> list[str]:
-        """A list of strings; empty where the field is absent."""
-        values = self.items(name)
-        texts = [value for value in values if isinstance(value, str)]
-        if len(texts) != len(values):
-            raise self.problem(name, f"a list of texts is needed, not {values!r}")
-        return texts
-
-    def pairs(self, name: str) -> list[tuple[str, str]]:
-        """A list of pairs of strings; empty where the field is absent."""
-        return [self._pair(name, item) for item in self.items(name)]
+        return self._list(name, str, "texts")
 
     def integers(self, name: str) -> list[int]:
-        """A list of whole numbers; empty where the field is absent."""
-        values = self.items(name)
-        integers = [v for v in values if isinstance(v, int) and not isinstance(v, bool)]
-        if len(integers) != len(values):
-            raise self.problem(name, f"a list of whole numbers is needed, not {values!r}")
-        return integers
+        return self._list(name, int, "whole numbers")
+
+    def pairs(self, name: str) -> list[tuple[str, str]]:
+        return [self._pair(name, item) for item in self.items(name)]
 
     def read(self, name: str, reading: Callable[[], Read]) -> Read:
-        """What `reading` returns; what it refuses is reported as a problem of the field."""
+        """What `reading` returns; what it rejects is reported as a problem of the field."""
         try:
             return reading()
         except InvalidTrigger:
@@ -147,8 +120,20 @@ class JsonObject:
             raise self.problem(name, str(error)) from None
 
     def problem(self, name: str, problem: str) -> InvalidTrigger:
-        """The error that says what is wrong with a field."""
         return InvalidTrigger(f"{self._what}: {name}: {problem}")
+
+    def _value(self, name: str, default: object, kind: type[Read], needed: str) -> Read:
+        value = self._data.get(name, default)
+        if not _is_a(value, kind):
+            raise self.problem(name, f"{needed} is needed, not {value!r}")
+        return value
+
+    def _list(self, name: str, kind: type[Read], needed: str) -> list[Read]:
+        values = self.items(name)
+        found = [value for value in values if _is_a(value, kind)]
+        if len(found) != len(values):
+            raise self.problem(name, f"a list of {needed} is needed, not {values!r}")
+        return found
 
     def _pair(self, name: str, item: object) -> tuple[str, str]:
         match item:
@@ -156,6 +141,11 @@ class JsonObject:
                 return first, second
             case _:
                 raise self.problem(name, f"a pair of texts is needed, not {item!r}")
+
+
+def _is_a(value: object, kind: type[Read]) -> TypeGuard[Read]:
+    """Whether a JSON value has the type; true and false are no numbers."""
+    return isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
 
 
 def _instant(name: str, text: str) -> datetime:

@@ -119,8 +119,3 @@ from drumbeat.model.errors.server import Forbidden as Forbidden
 from drumbeat.model.errors.server import TooManyStreams as TooManyStreams
 from drumbeat.model.errors.server import Unauthorised as Unauthorised
 from drumbeat.model.errors.server import Unavailable as Unavailable
-
-for _error in tuple(vars().values()):
-    if isinstance(_error, type):
-        _error.__module__ = __name__  # tracebacks show the name that users import
-del _error

@@ -75,7 +75,7 @@ option_values: Callable[[JobSpec], tuple[Any, ...]] = attrgetter(*JobOptions._fi
 
 DEFAULTS = JobOptions()
 _SHARED: dict[str | None, JobOptions] = {None: DEFAULTS}
-"""The options of whole tasks, as they were read: a batch of jobs tends to repeat a few texts."""
+"""Options by their text: the jobs of a batch have few different ones."""
 
 
 def options_to_text(spec: JobSpec) -> str | None:
@@ -126,41 +126,26 @@ def _read(text: str) -> JobOptions:
     return options
 
 
-def _retry_to_json(retry: Retry) -> list[object]:
-    return [retry.strategy.value, retry.max_retries, retry.base_delay, retry.max_delay]
-
-
-def _retry_from_json(data: list[Any]) -> Retry:
-    return _retry(*data)
-
-
 @lru_cache(maxsize=MOST_TEXTS)
 def _retry(strategy: str, max_retries: int, base_delay: float, max_delay: float) -> Retry:
     return Retry(Strategy(strategy), max_retries, base_delay, max_delay)
 
 
-def _instant_from_json(text: str) -> datetime:
-    return aware("run_at", datetime.fromisoformat(text))
-
-
-def _duration_to_json(length: timedelta) -> int:
-    return length // MICROSECOND
-
-
-def _duration_from_json(microseconds: int) -> timedelta:
-    return microseconds * MICROSECOND
-
-
-_WRITE: dict[str, Any] = {
+_WRITE: dict[str, Callable[[Any], Any]] = {
     "run_at": datetime.isoformat,
-    "delay": _duration_to_json,
-    "retry": _retry_to_json,
-    "dedupe_for": _duration_to_json,
+    "delay": lambda length: length // MICROSECOND,
+    "retry": lambda retry: [
+        retry.strategy.value,
+        retry.max_retries,
+        retry.base_delay,
+        retry.max_delay,
+    ],
+    "dedupe_for": lambda length: length // MICROSECOND,
 }
-_READ: dict[str, Any] = {
-    "run_at": _instant_from_json,
-    "delay": _duration_from_json,
-    "retry": _retry_from_json,
-    "dedupe_for": _duration_from_json,
+_READ: dict[str, Callable[[Any], Any]] = {
+    "run_at": lambda text: aware("run_at", datetime.fromisoformat(text)),
+    "delay": lambda microseconds: microseconds * MICROSECOND,
+    "retry": lambda parts: _retry(*parts),
+    "dedupe_for": lambda microseconds: microseconds * MICROSECOND,
 }
 _text = json.JSONEncoder(separators=(",", ":")).encode

@@ -18,7 +18,6 @@ from drumbeat.model.jobs.ending import (
 )
 from drumbeat.model.jobs.job import Attempt, Change, Settlement
 from drumbeat.model.jobs.retry import Retry, Strategy
-from drumbeat.rules.jobs.error_text import bounded
 
 new_settlement = fast_constructor(Settlement)
 
@@ -27,6 +26,9 @@ LONGEST_DELAY = timedelta(days=3650)
 """A longer delay is cut to this, so that the result is still a valid instant."""
 MOST_DOUBLINGS = 1000
 """A float ends at about 2 to the power of 1024."""
+ERROR_LIMIT = 16 * 1024
+"""Bytes of the error text of a job."""
+CUT = "\n... {left_out:,} bytes left out ...\n"
 
 
 def delay(retry: Retry, number: int, chance: float) -> timedelta:
@@ -99,3 +101,18 @@ def _has_attempts_left(attempt: Attempt) -> bool:
 
 def _fail(attempt: Attempt, error: str) -> Settlement:
     return Settlement(attempt.hold, Change.FAIL, error=bounded(error))
+
+
+def bounded(text: str) -> str:
+    """The text, or its head and its tail if it is longer than `ERROR_LIMIT`.
+
+    The head of a traceback shows where it began, and its tail what went wrong. Characters that some
+    store would reject are replaced, since a job with them could never be settled.
+    """
+    encoded = text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace")
+    if len(encoded) <= ERROR_LIMIT:
+        return encoded.decode()
+    kept = (ERROR_LIMIT - 2 * len(CUT)) // 2
+    head = encoded[:kept].decode(errors="ignore")
+    tail = encoded[-kept:].decode(errors="ignore")
+    return head + CUT.format(left_out=len(encoded) - 2 * kept) + tail

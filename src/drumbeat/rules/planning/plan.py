@@ -43,11 +43,10 @@ from drumbeat.rules.planning.completion_interval import (
     due_after_completion,
     interval_after_completion,
 )
-from drumbeat.rules.planning.jitter import jitter
 from drumbeat.rules.planning.misfire import misfired
 from drumbeat.rules.planning.overlap import overlapped, unfinished
 from drumbeat.rules.planning.stranded_jobs import stranded
-from drumbeat.rules.planning.tick_job import job_of
+from drumbeat.rules.planning.tick_job import jitter, job_of
 from drumbeat.rules.planning.ticks import DueTicks, due_ticks, has_run_out, next_tick
 from drumbeat.rules.planning.verdicts import Verdict, open_places, skips
 

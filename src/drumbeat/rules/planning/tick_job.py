@@ -1,15 +1,18 @@
-"""The job that a tick submits."""
+"""The job that a tick submits, and when it runs."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from hashlib import blake2b
 
 from drumbeat.model.fast_construction import fast_replace
 from drumbeat.model.jobs.job import LEADER_QUEUE, JobSpec, Limit
 from drumbeat.model.schedules.policy import Overlap, RunOn
 from drumbeat.model.schedules.schedule import Schedule
+from drumbeat.model.time.instant import MICROSECOND
 
 AT_ONCE = timedelta(0)
+BITS = 64
 changed = fast_replace(JobSpec)
 
 
@@ -34,3 +37,16 @@ def limits_of(schedule: Schedule) -> tuple[Limit, ...]:
     if schedule.policies.overlap is Overlap.ALLOW:
         return limits
     return (*limits, Limit(f"schedule:{schedule.name}", 1))
+
+
+def jitter(name: str, tick: datetime, below: timedelta) -> timedelta:
+    """A share of `below`, at least zero and always less than it.
+
+    It depends only on the schedule's name and the tick, so every plan of the tick gets the same.
+    """
+    if not below:
+        return below
+    digest = blake2b(f"{name}\0{tick.isoformat()}".encode(), digest_size=BITS // 8).digest()
+    # In whole numbers: a float could round the largest share up to all of it.
+    share = int.from_bytes(digest, "big") * (below // MICROSECOND) >> BITS
+    return timedelta(microseconds=share)
