@@ -36,7 +36,7 @@ def test_whoever_skips_a_tick_is_told_which_and_sees_that_it_will_not_fire(
         assert f"next tick {tick}, which is skipped" in said
     (row,) = (line for line in beating("schedule", "list").out.splitlines() if "beat" in line)
     assert row.split()[4] == "skipped"
-    assert "is skipped: a person said so." in beating("schedule", "explain", "beat").out
+    assert "is skipped by hand." in beating("schedule", "explain", "beat").out
     again = beating("schedule", "skip", "beat", "--undo").out
     assert again.startswith(f"schedule beat no longer skips its tick of {tick}\n")
 

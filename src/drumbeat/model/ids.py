@@ -21,5 +21,4 @@ def node_id(label: str, entropy: int) -> NodeId:
 
 
 def label_of(node: NodeId) -> str:
-    """The label in a node's identity."""
     return node.rpartition(":")[0] or node

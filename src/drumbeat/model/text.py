@@ -44,12 +44,10 @@ def ordinal(number: int) -> str:
 
 
 def capitalised(sentence: str) -> str:
-    """The sentence with its first letter in upper case."""
     return sentence[:1].upper() + sentence[1:]
 
 
 def uncapitalised(sentence: str) -> str:
-    """The sentence with its first letter in lower case, to follow other words."""
     return sentence[:1].lower() + sentence[1:]
 
 

@@ -82,10 +82,7 @@ class TokenStore(Protocol):
         ...
 
     async def prune_sessions(self, before: datetime) -> int:
-        """Delete browser sessions that were revoked or expired before an instant; return how many.
-
-        `rules.tokens` says which tokens are sessions.
-        """
+        """Delete sessions (see `rules.tokens`) that ended before an instant; return how many."""
         ...
 
     async def used(self, ids: Sequence[int], at: At = None) -> None:

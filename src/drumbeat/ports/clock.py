@@ -23,10 +23,7 @@ class Clock(Protocol):
         ...
 
     def elapsed(self) -> float:
-        """Seconds since some fixed point. It never jumps, and counts suspended time too.
-
-        Use it for lease deadlines, time-outs and durations.
-        """
+        """Seconds since a fixed point, for durations. Never jumps; counts suspended time."""
         ...
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> Alarm:

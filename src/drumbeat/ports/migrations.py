@@ -10,19 +10,13 @@ class Step(Protocol):
     """One step of a schema."""
 
     @property
-    def version(self) -> int:
-        """Its number; steps are applied in this order."""
-        ...
+    def version(self) -> int: ...
 
     @property
-    def name(self) -> str:
-        """What it is about."""
-        ...
+    def name(self) -> str: ...
 
     @property
-    def script(self) -> str:
-        """What it does, in the store's own language."""
-        ...
+    def script(self) -> str: ...
 
 
 class Migrations(Protocol):
@@ -46,9 +40,7 @@ class WaitingStep(Protocol):
     """A step that may have to wait until no node of an older version runs."""
 
     @property
-    def after(self) -> bool:
-        """Whether it has to."""
-        ...
+    def after(self) -> bool: ...
 
 
 @runtime_checkable
@@ -61,7 +53,7 @@ class StagedMigrations(Protocol):
 
 
 def waits(step: Step) -> bool:
-    """Whether the step waits for a person, so that nothing is amiss while it is pending."""
+    """Whether the step waits for a person, so a pending one is not a fault."""
     return isinstance(step, WaitingStep) and step.after
 
 
@@ -70,6 +62,4 @@ class Migrating(Protocol):
     """A store with a schema that grows."""
 
     @property
-    def migrations(self) -> Migrations:
-        """Its migrations."""
-        ...
+    def migrations(self) -> Migrations: ...

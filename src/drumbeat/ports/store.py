@@ -120,10 +120,7 @@ class ScheduleStore(Protocol):
         ...
 
     async def recorded(self, since: datetime, limit: int) -> Sequence[TickRecord]:
-        """The last rows of all ledgers, recorded at `since` or later; the latest first.
-
-        Rows of the same instant always come in the same order.
-        """
+        """The last rows of all ledgers since an instant: latest first, in a stable order."""
         ...
 
     async def revisions(self, after: str, limit: int) -> Sequence[Revision]:

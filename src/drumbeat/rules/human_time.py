@@ -22,7 +22,6 @@ class Moments:
     """None: the zone that this machine is set to."""
 
     def local(self, instant: datetime) -> datetime:
-        """The instant on the wall clock of the zone."""
         try:
             return instant.astimezone(self.zone)
         except OverflowError:  # the first or last day that a datetime can hold
@@ -73,7 +72,6 @@ class Moments:
         return in_range(word, instant if instant.tzinfo is not None else self._placed(instant))
 
     def _placed(self, wall: datetime) -> datetime:
-        """The instant of a wall time in the zone."""
         if self.zone is not None:
             return wall.replace(tzinfo=self.zone)
         try:

@@ -27,14 +27,12 @@ Json: TypeAlias = Any
 """Decoded JSON that we have written ourselves: checked by the constructors that it goes to."""
 
 SHARED = 10_000
-"""Triggers and policies that are kept as values: a new leader reads all schedules at
-once, and thousands of them tend to share a handful of these, which take long to read."""
+"""Triggers and policies that are cached: a new leader reads all schedules, which share them."""
 BYTES_IN_TEXT = "surrogateescape"
-"""Arguments are JSON and so UTF-8; should they not be, they still come out as they went in."""
+"""Arguments are JSON, so UTF-8; with this, other bytes are read as they were written, too."""
 
 
 def schedule_to_text(schedule: Schedule) -> str:
-    """A whole definition."""
     return _text(
         {
             "name": schedule.name,
@@ -47,7 +45,6 @@ def schedule_to_text(schedule: Schedule) -> str:
 
 
 def schedule_from_text(text: str) -> Schedule:
-    """The definition that was written."""
     return schedule_from_json(json.loads(text))
 
 
@@ -94,48 +91,39 @@ def _job_from_json(data: Json) -> JobSpec:
 
 
 def limits_to_text(limits: Sequence[Limit]) -> str:
-    """The limits of a job; empty for none."""
     return _text([_limit_to_json(limit) for limit in limits]) if limits else ""
 
 
 def limits_from_text(text: str) -> tuple[Limit, ...]:
-    """The limits that were written."""
     return tuple(_limit_from_json(limit) for limit in json.loads(text)) if text else ()
 
 
 def rate_to_text(rate: Rate | None) -> str:
-    """The rate of a job; empty for none."""
     return "" if rate is None else _text(_rate_to_json(rate))
 
 
 def rate_from_text(text: str) -> Rate | None:
-    """The rate that was written."""
     return _rate_from_json(json.loads(text)) if text else None
 
 
 def tags_to_text(tags: Sequence[str]) -> str:
-    """The tags of a job."""
     return _text(list(tags))
 
 
 def tags_from_text(text: str) -> tuple[str, ...]:
-    """The tags that were written."""
     return tuple(json.loads(text))
 
 
 def progress_to_text(progress: Progress) -> str:
-    """How far an attempt has come."""
     return _text([progress.done, progress.total, progress.message])
 
 
 def progress_from_text(text: str) -> Progress:
-    """The progress that was written."""
     done, total, message = json.loads(text)
     return Progress(done, total, message)
 
 
 def node_to_text(node: Node) -> str:
-    """What a node says of itself."""
     return _text(
         {
             "id": node.id,
@@ -151,7 +139,7 @@ def node_to_text(node: Node) -> str:
 
 
 def node_from_text(text: str) -> Node:
-    """What the node said. A role that this version does not know is left out."""
+    """Roles that this version does not know are left out."""
     data: Json = json.loads(text)
     return Node(
         NodeId(data["id"]),
@@ -182,7 +170,7 @@ def _policies_to_json(policies: Policies) -> dict[str, object]:
 def _trigger_from_json(data: Json) -> Trigger:
     try:
         return _trigger_from_items(tuple(data.items()))
-    except TypeError:  # it has lists in it, which are no keys
+    except TypeError:  # a list in it cannot be a key
         return _trigger_from_text(_text(data))
 
 

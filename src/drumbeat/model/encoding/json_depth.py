@@ -23,12 +23,11 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 def is_deeper(document: bytes, most: int = MOST_DEPTH) -> bool:
     """Whether a JSON document is nested more deeply than that.
 
-    Each pass takes the innermost brackets away, so no more than `most` passes are needed. A
-    document that is no JSON, and whose brackets do not fit together, is taken for a deep one if it
-    has more than `most` of them.
+    Each pass takes the innermost brackets away, so no more than `most` passes are needed. An
+    invalid document whose brackets do not match counts as deep if it has more than `most` of them.
     """
     if document.count(b"[") + document.count(b"{") <= most:
-        return False  # nearly always
+        return False  # the usual case
     brackets = _STRING.sub(b"", document).translate(_ALIKE, _NO_BRACKETS)
     for _ in range(most):
         if not brackets:

@@ -39,10 +39,7 @@ class ScheduleChangeWaits(Event):
 
 @dataclass(frozen=True, slots=True)
 class TicksDropped(Event):
-    """A change or removal of a schedule skipped ticks that were due and not handled yet.
-
-    The ledger has them as skipped with the reason `overridden`.
-    """
+    """A change or removal of a schedule skipped due ticks, with the reason `overridden`."""
 
     schedule: str
     tick_at: datetime

@@ -15,7 +15,6 @@ class Outage:
     failures: int
 
     def then(self, error: BaseException) -> Outage:
-        """The outage with one more failure."""
         return Outage(error, self.since, self.failures + 1)
 
     def __str__(self) -> str:

@@ -25,7 +25,6 @@ class Scope(StrEnum):
     """Does everything."""
 
     def allows(self, other: Scope) -> bool:
-        """Whether this scope includes the other one."""
         return _RANK[self] >= _RANK[other]
 
 

@@ -146,10 +146,7 @@ class JobSpec:
 
 
 def check_dedupe_for(length: timedelta) -> None:
-    """Reject a `dedupe_for` above `LONGEST_DEDUPE`.
-
-    `JobSpec` does not check it, so that stored jobs stay readable.
-    """
+    """Reject a longer one; `JobSpec` itself does not, so that stored jobs stay readable."""
     if length > LONGEST_DEDUPE:
         raise InvalidOption(f"dedupe_for must be at most {LONGEST_DEDUPE.days} days, not {length}")
 
@@ -286,7 +283,7 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True)
 class CancelRequested:
-    """The job is running; its node will be told."""
+    """The job is running; its node learns it with its next heartbeat."""
 
     job_id: JobId
 

@@ -34,10 +34,7 @@ _NUMBER = re.compile(r" *[0-9]+(?:\.[0-9]+)? *")
 
 
 def parse_duration(value: str | float | timedelta) -> timedelta:
-    """Read a duration of zero or more; a plain number means seconds.
-
-    Raises `InvalidInput` for anything else.
-    """
+    """A duration of zero or more, else `InvalidInput`; a plain number means seconds."""
     try:
         length = value if isinstance(value, timedelta) else _read(value)
     except (OverflowError, ValueError) as error:

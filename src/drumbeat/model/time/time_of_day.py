@@ -32,7 +32,6 @@ def read_time(value: str | time) -> time:
 
 
 def second_of_day(moment: time) -> int:
-    """Seconds since midnight."""
     return moment.hour * 3600 + moment.minute * 60 + moment.second
 
 

@@ -46,7 +46,6 @@ class Weekday(IntEnum):
 
     @classmethod
     def of(cls, day: date) -> Weekday:
-        """The weekday of a date."""
         return cls(day.isoweekday() % 7)
 
 

@@ -19,10 +19,7 @@ MOST_MEMBERS = 100
 
 @dataclass(frozen=True, slots=True)
 class AnyOf(Trigger):
-    """Ticks whenever a member does; the same instant of several members is one tick.
-
-    A tick is excluded only if every member with this tick excludes it.
-    """
+    """Ticks whenever a member does; a tick is excluded if every member that has it excludes it."""
 
     kind: ClassVar[str] = "any_of"
 

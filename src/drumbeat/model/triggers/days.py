@@ -19,12 +19,10 @@ _MONTH_LENGTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def day_number(day: date) -> int:
-    """Days since 1970-01-01."""
     return day.toordinal() - EPOCH_ORDINAL
 
 
 def month_number(day: date) -> int:
-    """Months since January of the year 0."""
     return day.year * 12 + day.month - 1
 
 
@@ -75,10 +73,7 @@ class MonthDays(ABC):
 
     @abstractmethod
     def mask(self, length: int, first: int) -> int:
-        """The matching days of a month of that length that begins on that weekday.
-
-        Bit n stands for day n; bit 0 is never set.
-        """
+        """Bits 1 to 31: the matching days of a month of that length that begins on that weekday."""
 
     def next_day(self, day: int) -> int | None:
         """The first matching day at or after `day`; None if it is beyond the horizon."""

@@ -26,10 +26,7 @@ Times = str | time | Iterable[str | time]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recurring(Anchored):
-    """Fixed times of day on the wall clock of a zone.
-
-    An interval above one counts days (weeks, months) from the local date of the start.
-    """
+    """Times of day in a zone. An interval above one counts days, weeks or months from the start."""
 
     times: tuple[time, ...]
     interval: int = 1

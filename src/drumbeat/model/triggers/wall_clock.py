@@ -11,8 +11,8 @@ Two kinds differ when the clock changes (see `drumbeat.model.time.zones`):
 - *lived* ones (`lived=True`, cron with a wildcard) run whenever the clock shows a match: nothing
   extra in a gap, both passes of a repeat. Policies change nothing for them.
 
-On quiet days, which is nearly always, the answer is the beginning of a day plus a time of day, both
-of them kept; everything else goes the exact way, from window to window. Wall clocks that mean the
+On quiet days, the usual case, a tick is the beginning of a day plus a time of day, and both are
+cached. Otherwise the search goes from window to window. Wall clocks that mean the
 same are one object, so a million schedules stay small.
 """
 
@@ -93,10 +93,7 @@ class WallClock:
         return wall_clock, (self.rule,)
 
     def next_after(self, instant: datetime) -> datetime | None:
-        """The first tick strictly later than the instant, in UTC.
-
-        None if there is none within `HORIZON_YEARS`. An instant without a zone is `NaiveDatetime`.
-        """
+        """The first tick strictly later than the instant, in UTC; None beyond `HORIZON_YEARS`."""
         try:
             since = instant - EPOCH
         except TypeError:

@@ -22,7 +22,6 @@ ON_TIME = timedelta(seconds=15)
 
 
 def misfired(due: DueTicks, verdicts: Sequence[Verdict]) -> Sequence[Verdict]:
-    """The verdicts, with the ticks skipped that are too late or that the policy skips."""
     places = open_places(verdicts)
     if not places:
         return verdicts

@@ -24,7 +24,6 @@ from drumbeat.rules.planning.verdicts import Verdict, open_places, skipped
 def overlapped(
     policy: Overlap, previous: Previous | None, verdicts: Sequence[Verdict]
 ) -> Sequence[Verdict]:
-    """The verdicts, with the ticks skipped that the overlap policy skips."""
     if len(verdicts) == 1 and not unfinished(previous):
         return verdicts  # nothing to overlap with: the usual case
     places = open_places(verdicts)

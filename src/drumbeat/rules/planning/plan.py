@@ -122,7 +122,6 @@ def _fire(schedule: Schedule, tick: datetime) -> Fire:
 
 
 def _replaced(policy: Overlap, previous: Previous | None) -> tuple[JobId, ...]:
-    """The unfinished job that the new one replaces."""
     if policy is Overlap.REPLACE and previous is not None and unfinished(previous):
         return (previous.job_id,)
     return ()

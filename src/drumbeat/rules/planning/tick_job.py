@@ -40,10 +40,7 @@ def limits_of(schedule: Schedule) -> tuple[Limit, ...]:
 
 
 def jitter(name: str, tick: datetime, below: timedelta) -> timedelta:
-    """A share of `below`, at least zero and always less than it.
-
-    It depends only on the schedule's name and the tick, so every plan of the tick gets the same.
-    """
+    """A share of `below`, from zero up to less than it, fixed by the name and the tick."""
     if not below:
         return below
     digest = blake2b(f"{name}\0{tick.isoformat()}".encode(), digest_size=BITS // 8).digest()

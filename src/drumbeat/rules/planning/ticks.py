@@ -35,10 +35,7 @@ class DueTicks:
     """The first tick after the cursor. If it is due too, the next plan continues there."""
 
     def more_to_fire(self, at_most: int) -> int:
-        """How many due ticks beyond these may fire, counted up to `at_most`.
-
-        `TriggerTooExpensive` if that takes too many steps.
-        """
+        """How many later due ticks may fire, up to `at_most`; may raise `TriggerTooExpensive`."""
         if self.next_tick is None or self.next_tick > self.now:
             return 0
         later = takewhile(
@@ -68,10 +65,7 @@ def due_ticks(stored: StoredSchedule, now: datetime) -> DueTicks:
 
 
 def next_tick(schedule: Schedule, after: datetime, runs: int = 0) -> datetime | None:
-    """The first tick after an instant, also an excluded one; None if the schedule is over.
-
-    `runs` is how many of its ticks have fired.
-    """
+    """The first tick after an instant, also an excluded one; None if there is none after `runs`."""
     if has_run_out(schedule, runs):
         return None
     tick = schedule.trigger.named_after(_within_life(schedule, after))
@@ -81,10 +75,7 @@ def next_tick(schedule: Schedule, after: datetime, runs: int = 0) -> datetime | 
 def firing_ticks(
     schedule: Schedule, after: datetime, steps: Steps | None = None
 ) -> Iterator[datetime]:
-    """The ticks after an instant that no calendar excludes, in their order.
-
-    `TriggerTooExpensive` if the next of them is not found within the steps.
-    """
+    """The ticks after an instant that no calendar excludes; may raise `TriggerTooExpensive`."""
     ticks = schedule.trigger.ticks_after(_within_life(schedule, after), steps)
     return takewhile(lambda tick: not has_ended(schedule, tick), ticks)
 
@@ -105,7 +96,6 @@ def has_ended(schedule: Schedule, tick: datetime) -> bool:
 
 
 def has_run_out(schedule: Schedule, runs: int) -> bool:
-    """Whether the schedule has fired as often as it may."""
     max_runs = schedule.policies.max_runs
     return max_runs is not None and runs >= max_runs
 

@@ -13,10 +13,7 @@ from drumbeat.model.triggers.trigger import Excluding, Trigger
 
 
 def made_ready(schedule: Schedule, now: datetime, before: StoredSchedule | None = None) -> Schedule:
-    """The schedule with its trigger bound to its name and starting now.
-
-    If the same trigger is stored already, it keeps the start of the stored one.
-    """
+    """The schedule with its trigger bound to its name, and started now or as in the stored one."""
     trigger = schedule.trigger.bound(schedule.name)
     if before is not None:
         trigger = trigger.with_anchor_of(before.schedule.trigger)
@@ -29,10 +26,7 @@ def defines(schedule: Schedule, stored: StoredSchedule, now: datetime) -> bool:
 
 
 def moment_of(trigger: Trigger, now: datetime) -> datetime:
-    """Where the cursor goes when a trigger is stored: to now, or just before it for `once()`.
-
-    An interval starts now, and its first tick comes after it. `once()` means now.
-    """
+    """The cursor of a trigger that is stored now: now, or just before it for `once()`."""
     return now - MICROSECOND if _means_now(trigger) else now
 
 

@@ -20,21 +20,21 @@ OVERDUE = timedelta(seconds=15)
 """How late a tick may be before the explanation mentions it: a failover takes this long."""
 
 REASONS = {
-    SkipReason.COALESCED: "nobody took it up in time, and a later tick fired in its place",
+    SkipReason.COALESCED: "no leader handled it in time, and a later tick fired instead",
     SkipReason.OVERLAP: "the job of the tick before was still unfinished",
     SkipReason.PAUSED: "the schedule was paused",
     SkipReason.EXCLUDED: "a calendar excludes it",
-    SkipReason.MISSED_WINDOW: "nobody took it up until it was too late to fire",
+    SkipReason.MISSED_WINDOW: "no leader handled it until it was too late to fire",
     SkipReason.CAP: "too many ticks were missed at once; only the later ones fired",
-    SkipReason.OVERRIDDEN: "a person skipped it, or the schedule was edited before it was taken up",
+    SkipReason.OVERRIDDEN: "a person skipped it, or edited the schedule before a leader handled it",
     SkipReason.TOO_EXPENSIVE: (
         "it was missed, and the later ticks took too many steps to find; exclude less"
     ),
     SkipReason.UNKNOWN_TASK: (
         "the leader did not know its task, and many jobs of the schedule were waiting for a node "
-        "that does"
+        "that knows it"
     ),
-    SkipReason.ELSEWHERE: "another instance led, and it was that one's to run",
+    SkipReason.ELSEWHERE: "another instance led and handled it",
 }
 
 
@@ -59,7 +59,6 @@ class Evidence:
 
     @property
     def workers(self) -> Sequence[Node]:
-        """The live nodes that work on its queue."""
         queue = self.stored.schedule.job.queue
         return [
             record.node
@@ -68,7 +67,6 @@ class Evidence:
         ]
 
     def job_of(self, tick: TickRecord) -> Job | None:
-        """The job that the tick submitted."""
         return None if tick.job_id is None else self.jobs.get(tick.job_id)
 
 
@@ -94,12 +92,12 @@ def _next_tick(evidence: Evidence, moments: Moments) -> str:
         limit = stored.schedule.policies.max_runs
         if limit is not None and stored.runs >= limit:
             return f"It has ended: all of its {limit} runs are done."
-        return "It has ended: no tick is to come."
+        return "It has ended: there is no further tick."
     late = evidence.as_of - stored.next_tick
     if late > OVERDUE:
         return f"Its tick of {moments.show(stored.next_tick)} is overdue by {short(late)}."
     if stored.next_tick in stored.skips:
-        return f"Its next tick, {moments.both(stored.next_tick)}, is skipped: a person said so."
+        return f"Its next tick, {moments.both(stored.next_tick)}, is skipped by hand."
     return f"Its next tick is {moments.both(stored.next_tick)}."
 
 

@@ -47,10 +47,7 @@ def zone_of(trigger: Trigger) -> str:
 def next_ticks(
     trigger: Trigger, start: datetime, count: int, steps: Steps | None = None
 ) -> list[datetime]:
-    """The first `count` ticks after an instant.
-
-    `TriggerTooExpensive` if they are not found within the steps.
-    """
+    """The first `count` ticks after an instant; may raise `TriggerTooExpensive`."""
     ticks = islice(trigger.ticks_after(start, steps), count)
     return list(takewhile(lambda tick: tick <= start + HORIZON, ticks))
 
@@ -58,10 +55,7 @@ def next_ticks(
 def coming_ticks(
     stored: StoredSchedule, now: datetime, count: int, steps: Steps | None = None
 ) -> list[datetime]:
-    """The next ticks of a schedule that will fire unless something changes.
-
-    `TriggerTooExpensive` if they are not found within the steps.
-    """
+    """The next ticks of a schedule that will fire; may raise `TriggerTooExpensive`."""
     max_runs = stored.schedule.policies.max_runs
     left = count if max_runs is None else min(count, max(0, max_runs - stored.runs))
     ticks = firing_ticks(stored.schedule, max(stored.cursor, now), steps)

@@ -81,10 +81,7 @@ class Declared:
 def declare(
     stored: StoredSchedule | None, schedule: Schedule, now: datetime, since: datetime | None = None
 ) -> Declared:
-    """The edit that makes the store match the declaration, unless a person defined the schedule.
-
-    `since` is when this declaration was first made, if it had to wait.
-    """
+    """What to write for a declaration, which was first made at `since` if it had to wait."""
     declared = fingerprint(schedule)
     if stored is None:
         return Declared(_create(schedule, now, Origin.CODE, declared))
@@ -136,10 +133,7 @@ def resume(stored: StoredSchedule, now: datetime) -> Edit | None:
 
 
 def skip_tick(stored: StoredSchedule, tick_at: datetime, now: datetime) -> Edit | None:
-    """Skip one future tick; None if it is skipped already.
-
-    Raises `InvalidInput`, which names the next ticks, if there is no such tick.
-    """
+    """Skip one future tick; None if it is skipped already. `InvalidInput` names the next ticks."""
     tick = aware("tick_at", tick_at)
     if tick in stored.skips:
         return None
@@ -282,7 +276,7 @@ def _refuse_unless_it_would_fire(stored: StoredSchedule, tick: datetime, now: da
         return
     following = ", ".join(each.isoformat() for each in _would_fire(stored, latest))
     raise InvalidInput(
-        f"schedule {stored.name!r} has no tick to come at {tick.isoformat()}; "
+        f"schedule {stored.name!r} has no future tick at {tick.isoformat()}; "
         f"next: {following or 'none, it is over'}"
     )
 

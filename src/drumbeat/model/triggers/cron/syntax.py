@@ -152,10 +152,7 @@ def field_texts(expression: str) -> list[str]:
 
 
 def read_cron(expression: str, name: str) -> CronFields:
-    """The fields of an expression without a zone, its spread parts drawn by the name.
-
-    Raises `InvalidCron`, which names the field, what is wrong with it, and what is allowed.
-    """
+    """The fields of an expression without a zone, drawn by the name where they are spread."""
     if len(expression) > LONGEST_EXPRESSION:
         problem = f"it has {len(expression)} characters, {LONGEST_EXPRESSION} are allowed"
         raise InvalidCron(f"{expression[:40]}...", "expression", problem, FORMS)
