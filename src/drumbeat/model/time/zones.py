@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 from zoneinfo import ZoneInfo
 
 from drumbeat.model.errors import InvalidPolicy, NaiveDatetime, UnknownZone
@@ -70,6 +70,11 @@ class DstRepeat(StrEnum):
     @classmethod
     def read(cls, value: str) -> DstRepeat:
         return read_policy(cls, "dst_repeat", value)
+
+
+GapPolicy: TypeAlias = DstGap | str | None
+RepeatPolicy: TypeAlias = DstRepeat | str | None
+"""A policy, its name, or None to keep the present one."""
 
 
 class Spell(NamedTuple):

@@ -10,15 +10,15 @@ from typing import ClassVar
 from drumbeat.model.encoding.json_object import JsonObject
 from drumbeat.model.errors import InvalidTrigger
 from drumbeat.model.text import uncapitalised
-from drumbeat.model.time.zones import DstGap, DstRepeat
+from drumbeat.model.time.instant import MICROSECOND
 from drumbeat.model.triggers.steps import Steps
-from drumbeat.model.triggers.trigger import SMALLEST_STEP, Trigger, trigger_from_json
+from drumbeat.model.triggers.trigger import Combined, Trigger, trigger_from_json
 
 MOST_MEMBERS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class AnyOf(Trigger):
+class AnyOf(Combined):
     """Ticks whenever a member does; a tick is excluded if every member that has it excludes it."""
 
     kind: ClassVar[str] = "any_of"
@@ -30,9 +30,6 @@ class AnyOf(Trigger):
             raise InvalidTrigger(
                 f"triggers: 1 to {MOST_MEMBERS} of them can be joined, not {len(self.members)}"
             )
-
-    def next_after(self, instant: datetime) -> datetime | None:
-        return self.next_within(instant, Steps())
 
     def next_within(self, instant: datetime, steps: Steps) -> datetime | None:
         return _earliest(member.next_within(instant, steps) for member in self.members)
@@ -46,7 +43,7 @@ class AnyOf(Trigger):
         return _earliest(member.named_after(instant) for member in self.members)
 
     def excludes(self, tick: datetime) -> bool:
-        just_before = tick - SMALLEST_STEP
+        just_before = tick - MICROSECOND
         naming = [member for member in self.members if member.named_after(just_before) == tick]
         return bool(naming) and all(member.excludes(tick) for member in naming)
 
@@ -65,28 +62,14 @@ class AnyOf(Trigger):
             raise fields.problem("triggers", f"1 to {MOST_MEMBERS} are needed, not {len(members)}")
         return any_of(*(trigger_from_json(fields.entry("triggers", item)) for item in members))
 
-    def bound(self, name: str) -> Trigger:
-        """Bind all members. Equal members keep equal random draws."""
-        return self._each(lambda member: member.bound(name))
-
-    def anchored(self, at: datetime) -> Trigger:
-        return self._each(lambda member: member.anchored(at))
-
-    def without_anchor(self) -> Trigger:
-        return self._each(lambda member: member.without_anchor())
-
     def with_anchor_of(self, other: Trigger) -> Trigger:
         if not isinstance(other, AnyOf) or not self.same_rule(other):
             return self
         pairs = zip(self.members, other.members, strict=True)
         return AnyOf(tuple(member.with_anchor_of(stored) for member, stored in pairs))
 
-    def with_dst(
-        self, gap: DstGap | str | None = None, repeat: DstRepeat | str | None = None
-    ) -> Trigger:
-        return self._each(lambda member: member.with_dst(gap, repeat))
-
-    def _each(self, change: Callable[[Trigger], Trigger]) -> Trigger:
+    def changed(self, change: Callable[[Trigger], Trigger]) -> Trigger:
+        """Equal members stay equal, with equal random draws."""
         changed = tuple(change(member) for member in self.members)
         return self if changed == self.members else AnyOf(changed)
 

@@ -10,11 +10,12 @@ from typing import ClassVar
 from drumbeat.model.encoding.json_object import JsonObject
 from drumbeat.model.errors import InvalidTrigger
 from drumbeat.model.text import listed, ordinal
+from drumbeat.model.time.instant import MICROSECOND
 from drumbeat.model.time.time_of_day import read_times
 from drumbeat.model.time.zones import zone_name
 from drumbeat.model.triggers.days import MonthDays, month_number
 from drumbeat.model.triggers.recurring import FIELDS, Recurring, Times, read_recurring
-from drumbeat.model.triggers.trigger import SMALLEST_STEP, Trigger
+from drumbeat.model.triggers.trigger import Trigger
 from drumbeat.model.triggers.wall_clock import Days
 
 LONGEST_MONTH = 31
@@ -87,7 +88,7 @@ def monthly(
         tz=zone_name(tz),
         start=start,
     )
-    if start is not None and trigger.next_after(start - SMALLEST_STEP) is None:
+    if start is not None and trigger.next_after(start - MICROSECOND) is None:
         raise InvalidTrigger(f"days: none of the months counted from {start:%Y-%m} has day {days}")
     return trigger
 

@@ -11,12 +11,12 @@ from typing import TypedDict
 from drumbeat.model.encoding.json_object import JsonObject, known
 from drumbeat.model.errors import InvalidTrigger
 from drumbeat.model.text import listed
-from drumbeat.model.time.instant import EPOCH, aware
+from drumbeat.model.time.instant import EPOCH, MICROSECOND, aware
 from drumbeat.model.time.time_of_day import describe_time, read_times, second_of_day
-from drumbeat.model.time.zones import DstGap, DstRepeat, zone
+from drumbeat.model.time.zones import DstGap, DstRepeat, GapPolicy, RepeatPolicy, zone
 from drumbeat.model.triggers.anchor import Anchored
 from drumbeat.model.triggers.times_of_day import ListedTimes
-from drumbeat.model.triggers.trigger import SMALLEST_STEP, Trigger
+from drumbeat.model.triggers.trigger import Trigger
 from drumbeat.model.triggers.wall_clock import Days, WallClock, WallRule, wall_clock
 
 LONGEST_INTERVAL = 1_000
@@ -59,15 +59,13 @@ class Recurring(Anchored):
 
     def next_after(self, instant: datetime) -> datetime | None:
         if self.start is not None:
-            instant = max(aware("instant", instant), self.start - SMALLEST_STEP)
+            instant = max(aware("instant", instant), self.start - MICROSECOND)
         return self._clock.next_after(instant)
 
     def starting(self, start: datetime | None) -> Trigger:
         return replace(self, start=start)
 
-    def with_dst(
-        self, gap: DstGap | str | None = None, repeat: DstRepeat | str | None = None
-    ) -> Trigger:
+    def with_dst(self, gap: GapPolicy = None, repeat: RepeatPolicy = None) -> Trigger:
         return replace(
             self,
             dst_gap=self.dst_gap if gap is None else DstGap.read(gap),

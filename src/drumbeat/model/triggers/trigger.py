@@ -10,22 +10,21 @@ trigger can be combined with calendars.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from importlib import import_module
 from itertools import takewhile
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from drumbeat.model.encoding.json_object import JsonObject
 from drumbeat.model.errors import InvalidTrigger
 from drumbeat.model.time.calendar import JUMP_LIMIT, Calendar
-from drumbeat.model.time.instant import aware
-from drumbeat.model.time.zones import HORIZON_DAYS, DstGap, DstRepeat
+from drumbeat.model.time.instant import MICROSECOND, aware
+from drumbeat.model.time.zones import HORIZON_DAYS, GapPolicy, RepeatPolicy
 from drumbeat.model.triggers.steps import STEPS_PER_TICK, Steps
 
 HORIZON = timedelta(days=HORIZON_DAYS)
-SMALLEST_STEP = timedelta(microseconds=1)
 
 _KINDS: dict[str, type[Trigger]] = {}
 
@@ -125,9 +124,7 @@ class Trigger(ABC):
         del other
         return self
 
-    def with_dst(
-        self, gap: DstGap | str | None = None, repeat: DstRepeat | str | None = None
-    ) -> Trigger:
+    def with_dst(self, gap: GapPolicy = None, repeat: RepeatPolicy = None) -> Trigger:
         """The trigger with these policies for clock changes; None keeps the present one.
 
         Triggers that use no wall clock return themselves. Raises `InvalidPolicy`.
@@ -155,8 +152,33 @@ def trigger_from_json(data: Mapping[str, object]) -> Trigger:
         raise InvalidTrigger("trigger: triggers are nested too deeply") from None
 
 
+class Combined(Trigger):
+    """A trigger that is made of others."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def changed(self, change: Callable[[Trigger], Trigger]) -> Trigger:
+        """The trigger with each of its parts changed."""
+
+    def next_after(self, instant: datetime) -> datetime | None:
+        return self.next_within(instant, Steps())
+
+    def bound(self, name: str) -> Trigger:
+        return self.changed(lambda part: part.bound(name))
+
+    def anchored(self, at: datetime) -> Trigger:
+        return self.changed(lambda part: part.anchored(at))
+
+    def without_anchor(self) -> Trigger:
+        return self.changed(lambda part: part.without_anchor())
+
+    def with_dst(self, gap: GapPolicy = None, repeat: RepeatPolicy = None) -> Trigger:
+        return self.changed(lambda part: part.with_dst(gap, repeat))
+
+
 @dataclass(frozen=True, slots=True)
-class Excluding(Trigger):
+class Excluding(Combined):
     """A trigger without the ticks that some calendars exclude.
 
     The search for the next tick jumps over excluded time. It returns None after 50 years or 20,000
@@ -168,9 +190,6 @@ class Excluding(Trigger):
 
     trigger: Trigger
     calendars: tuple[Calendar, ...]
-
-    def next_after(self, instant: datetime) -> datetime | None:
-        return self.next_within(instant, Steps())
 
     def next_within(self, instant: datetime, steps: Steps) -> datetime | None:
         tick = self.trigger.next_within(instant, steps)
@@ -184,7 +203,7 @@ class Excluding(Trigger):
             clear = calendar.clear_from(tick, steps)
             if clear is None:
                 return None
-            tick = self.trigger.next_within(clear - SMALLEST_STEP, steps)
+            tick = self.trigger.next_within(clear - MICROSECOND, steps)
         return None
 
     @property
@@ -213,29 +232,16 @@ class Excluding(Trigger):
             raise fields.problem("calendars", "at least one calendar is needed")
         return trigger_from_json(fields.mapping("trigger")).excluding(*calendars)
 
-    def bound(self, name: str) -> Trigger:
-        return self._around(self.trigger.bound(name))
-
-    def anchored(self, at: datetime) -> Trigger:
-        return self._around(self.trigger.anchored(at))
-
-    def without_anchor(self) -> Trigger:
-        return self._around(self.trigger.without_anchor())
-
     def with_anchor_of(self, other: Trigger) -> Trigger:
         if not isinstance(other, Excluding) or not self.same_rule(other):
             return self
-        return self._around(self.trigger.with_anchor_of(other.trigger))
-
-    def with_dst(
-        self, gap: DstGap | str | None = None, repeat: DstRepeat | str | None = None
-    ) -> Trigger:
-        return self._around(self.trigger.with_dst(gap, repeat))
+        return self.changed(lambda trigger: trigger.with_anchor_of(other.trigger))
 
     def excluding(self, *calendars: Calendar) -> Trigger:
         return replace(self, calendars=(*self.calendars, *calendars))
 
-    def _around(self, trigger: Trigger) -> Self:
+    def changed(self, change: Callable[[Trigger], Trigger]) -> Trigger:
+        trigger = change(self.trigger)
         return self if trigger is self.trigger else replace(self, trigger=trigger)
 
     def _excluding(self, tick: datetime) -> Calendar | None:

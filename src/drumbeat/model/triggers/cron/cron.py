@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from drumbeat.model.encoding.json_object import JsonObject, known
 from drumbeat.model.errors import InvalidCron, InvalidInput
-from drumbeat.model.time.zones import DstGap, DstRepeat, zone, zone_name
+from drumbeat.model.time.zones import DstGap, DstRepeat, GapPolicy, RepeatPolicy, zone, zone_name
 from drumbeat.model.triggers.cron.days import cron_days
 from drumbeat.model.triggers.cron.syntax import CronFields, field_texts, is_spread, read_cron
 from drumbeat.model.triggers.cron.units import refuse_long_steps
@@ -88,9 +88,7 @@ class Cron(Trigger):
             return self
         return _shared(replace(self, name=name))
 
-    def with_dst(
-        self, gap: DstGap | str | None = None, repeat: DstRepeat | str | None = None
-    ) -> Trigger:
+    def with_dst(self, gap: GapPolicy = None, repeat: RepeatPolicy = None) -> Trigger:
         dst_gap = self.dst_gap if gap is None else DstGap.read(gap)
         dst_repeat = self.dst_repeat if repeat is None else DstRepeat.read(repeat)
         if (dst_gap, dst_repeat) == (self.dst_gap, self.dst_repeat):
