@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from drumbeat.model.events.event import Event
 from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.ending import Ending
 from drumbeat.model.jobs.job import Attempt, Hold, Job, Settlement, Status
 
 
-@dataclass(frozen=True, slots=True)
 class JobSubmitted(Event):
     """A job was created, or another job already has its dedupe key."""
 
@@ -18,7 +15,6 @@ class JobSubmitted(Event):
     duplicate: bool
 
 
-@dataclass(frozen=True, slots=True)
 class AttemptStarted(Event):
     """A handler is about to run."""
 
@@ -27,7 +23,6 @@ class AttemptStarted(Event):
     """The epoch of this node, if it leads."""
 
 
-@dataclass(frozen=True, slots=True)
 class AttemptCompleted(Event):
     """A handler has returned; the attempt is not settled yet."""
 
@@ -35,7 +30,6 @@ class AttemptCompleted(Event):
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
 class AttemptEnded(Event):
     """An attempt has ended in another way; the settlement is not written yet."""
 
@@ -45,7 +39,6 @@ class AttemptEnded(Event):
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
 class JobSettled(Event):
     """The settlement of an attempt was written."""
 
@@ -53,14 +46,12 @@ class JobSettled(Event):
     status: Status
 
 
-@dataclass(frozen=True, slots=True)
 class AttemptSuperseded(Event):
     """A late settlement was refused, because the hold was over. Nothing was changed."""
 
     hold: Hold
 
 
-@dataclass(frozen=True, slots=True)
 class AttemptLost(Event):
     """The node that held the attempt is dead; the job was retried, or failed for good."""
 
@@ -68,14 +59,12 @@ class AttemptLost(Event):
     status: Status
 
 
-@dataclass(frozen=True, slots=True)
 class AttemptOverran(Event):
     """A handler in a thread goes on although its attempt is over; its slot stays occupied."""
 
     attempt: Attempt
 
 
-@dataclass(frozen=True, slots=True)
 class ResultDropped(Event):
     """The job completed, but its result could not be stored."""
 
@@ -83,14 +72,12 @@ class ResultDropped(Event):
     why: str
 
 
-@dataclass(frozen=True, slots=True)
 class JobConflicted(Event):
     """A job was cancelled instead of run, because its limit was reached."""
 
     job_id: JobId
 
 
-@dataclass(frozen=True, slots=True)
 class JobExcluded(Event):
     """Follows `JobConflicted` with the job, and the name of the limit that was reached."""
 
@@ -98,7 +85,6 @@ class JobExcluded(Event):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class TaskUnknown(Event):
     """Jobs wait for a node that knows their task; this node does not."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from drumbeat.model.events.event import Event
@@ -10,7 +9,6 @@ from drumbeat.model.ids import NodeId
 from drumbeat.model.part import Asked
 
 
-@dataclass(frozen=True, slots=True)
 class LeadershipGained(Event):
     """This node leads, and the store has accepted its epoch."""
 
@@ -19,7 +17,6 @@ class LeadershipGained(Event):
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
 class LeadershipLost(Event):
     """This node no longer leads."""
 
@@ -31,7 +28,6 @@ class LeadershipLost(Event):
     """It gave up its term voluntarily."""
 
 
-@dataclass(frozen=True, slots=True)
 class ElectionOff(Event):
     """This node starts without an election: it acts as a leader, like every other node."""
 
@@ -42,7 +38,6 @@ class ElectionOff(Event):
     """Whether locks and shared configuration are known to this process only."""
 
 
-@dataclass(frozen=True, slots=True)
 class CoordinatorFailed(Event):
     """The coordinator did not answer, or answered with an error."""
 
@@ -56,7 +51,6 @@ class CoordinatorFailed(Event):
     """Who was asked for the leadership; if it is the store, `StoreFailed` follows too."""
 
 
-@dataclass(frozen=True, slots=True)
 class CoordinatorAnswered(Event):
     """The coordinator answers again."""
 
@@ -68,7 +62,6 @@ class CoordinatorAnswered(Event):
     """Who was asked for the leadership."""
 
 
-@dataclass(frozen=True, slots=True)
 class LockFailed(Event):
     """A lock was held by someone else, or was lost while it was held."""
 
@@ -76,7 +69,6 @@ class LockFailed(Event):
     error: BaseException
 
 
-@dataclass(frozen=True, slots=True)
 class LeaderForeign(Event):
     """The leader does not serve this node: probably two apps share one namespace."""
 

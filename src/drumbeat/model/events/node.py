@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from drumbeat.model.events.event import Event
@@ -10,7 +9,6 @@ from drumbeat.model.ids import NodeId
 from drumbeat.model.part import Part
 
 
-@dataclass(frozen=True, slots=True)
 class NodeStarted(Event):
     """The node runs all its services."""
 
@@ -18,7 +16,6 @@ class NodeStarted(Event):
     roles: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class NodeDraining(Event):
     """The node takes no new jobs and finishes those that it has."""
 
@@ -26,14 +23,12 @@ class NodeDraining(Event):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
 class NodeStopped(Event):
     """The node has stopped."""
 
     node: NodeId
 
 
-@dataclass(frozen=True, slots=True)
 class ServiceFailed(Event):
     """One pass of a service failed; the service goes on after a pause."""
 
@@ -45,7 +40,6 @@ class ServiceFailed(Event):
     """The backend that the service uses; None: not known."""
 
 
-@dataclass(frozen=True, slots=True)
 class ServiceRecovered(Event):
     """A service works again after failures, or has ended."""
 
@@ -54,7 +48,6 @@ class ServiceRecovered(Event):
     """The number of consecutive failed passes before."""
 
 
-@dataclass(frozen=True, slots=True)
 class ListenerFailed(Event):
     """A listener raised an error, which has no other effect."""
 
@@ -62,7 +55,6 @@ class ListenerFailed(Event):
     error: BaseException
 
 
-@dataclass(frozen=True, slots=True)
 class SettingUnused(Event):
     """A setting that names a backend is set but not used."""
 
@@ -70,7 +62,6 @@ class SettingUnused(Event):
     """A sentence that names the setting."""
 
 
-@dataclass(frozen=True, slots=True)
 class LabelShared(Event):
     """Another live node has the same label. Both work, but people cannot tell them apart."""
 
@@ -78,7 +69,6 @@ class LabelShared(Event):
     other: NodeId
 
 
-@dataclass(frozen=True, slots=True)
 class ClockSkewed(Event):
     """The clocks of this node and of the store differ too much for it to lead."""
 
@@ -87,7 +77,6 @@ class ClockSkewed(Event):
     """How far this node's clock is ahead of the store's."""
 
 
-@dataclass(frozen=True, slots=True)
 class StoreFailed(Event):
     """The store did not answer a service of this node. All services share one count."""
 
@@ -97,7 +86,6 @@ class StoreFailed(Event):
     failures: int
 
 
-@dataclass(frozen=True, slots=True)
 class StoreAnswered(Event):
     """The store answers all services of this node again."""
 
@@ -106,7 +94,6 @@ class StoreAnswered(Event):
     failures: int
 
 
-@dataclass(frozen=True, slots=True)
 class StoreAwaited(Event):
     """The store did not answer while this node started; the node retries after a pause."""
 
@@ -121,7 +108,6 @@ class StoreAwaited(Event):
     """Seconds until the start is given up."""
 
 
-@dataclass(frozen=True, slots=True)
 class FleetJoined(Event):
     """This node starts, and shares jobs and elections with all nodes of these addresses."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from drumbeat.model.events.event import Event
@@ -10,7 +9,6 @@ from drumbeat.model.ids import JobId
 from drumbeat.model.schedules.plan import SkipReason
 
 
-@dataclass(frozen=True, slots=True)
 class ScheduleDeclared(Event):
     """A schedule that is declared in code is in the store."""
 
@@ -19,14 +17,12 @@ class ScheduleDeclared(Event):
     created: bool
 
 
-@dataclass(frozen=True, slots=True)
 class ScheduleDrifted(Event):
     """The stored schedule differs from the code, because a person edited it. It was not changed."""
 
     schedule: str
 
 
-@dataclass(frozen=True, slots=True)
 class ScheduleChangeWaits(Event):
     """Code changed a schedule that has ticks due: the leader handles those first.
 
@@ -37,7 +33,6 @@ class ScheduleChangeWaits(Event):
     task: str
 
 
-@dataclass(frozen=True, slots=True)
 class TicksDropped(Event):
     """A change or removal of a schedule skipped due ticks, with the reason `overridden`."""
 
@@ -48,7 +43,6 @@ class TicksDropped(Event):
     """Above 50,000 it means "at least"."""
 
 
-@dataclass(frozen=True, slots=True)
 class SchedulesUnknown(Event):
     """The store has schedules from code whose task this node does not know, as after a rollback.
 
@@ -60,7 +54,6 @@ class SchedulesUnknown(Event):
     count: int
 
 
-@dataclass(frozen=True, slots=True)
 class ScheduleChanged(Event):
     """A schedule was created, replaced, paused, resumed, skipped once or removed."""
 
@@ -69,7 +62,6 @@ class ScheduleChanged(Event):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class PlanFailed(Event):
     """The ticks of a schedule could not be planned; other schedules are not affected."""
 
@@ -77,7 +69,6 @@ class PlanFailed(Event):
     error: BaseException
 
 
-@dataclass(frozen=True, slots=True)
 class TickFired(Event):
     """A tick submitted its job."""
 
@@ -88,7 +79,6 @@ class TickFired(Event):
     lateness: timedelta
 
 
-@dataclass(frozen=True, slots=True)
 class TickSkipped(Event):
     """One or several consecutive ticks did not fire."""
 
@@ -100,7 +90,6 @@ class TickSkipped(Event):
     epoch: int
 
 
-@dataclass(frozen=True, slots=True)
 class TickPassed(Event):
     """Ticks were left to the instance that leads. In-process mode only."""
 
@@ -111,7 +100,6 @@ class TickPassed(Event):
     count: int
 
 
-@dataclass(frozen=True, slots=True)
 class TickRaced(Event):
     """A schedule had changed while its ticks were planned; they are planned again."""
 
