@@ -34,9 +34,7 @@ class Moments:
 
     def show(self, instant: datetime | None) -> str:
         """`2026-07-01 02:00:00`."""
-        if instant is None:
-            return NOT_YET
-        return f"{self.local(instant):%Y-%m-%d %H:%M:%S}"
+        return NOT_YET if instant is None else f"{self.local(instant):%Y-%m-%d %H:%M:%S}"
 
     def both(self, instant: datetime | None) -> str:
         """`2026-07-01 02:00:00 (in 3h)`."""

@@ -14,7 +14,8 @@ from drumbeat.model.schedules.policy import Misfire, Overlap, Policies
 from drumbeat.model.schedules.schedule import DueSchedule, Previous, Schedule, StoredSchedule
 from drumbeat.model.triggers import Calendar, any_of, cron, every, once
 from drumbeat.model.triggers.trigger import Trigger
-from drumbeat.rules.planning.plan import next_tick, plan
+from drumbeat.rules.planning.plan import plan
+from drumbeat.rules.planning.ticks import next_tick
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 """A Monday."""

@@ -18,7 +18,8 @@ from drumbeat.model.schedules.policy import Misfire, Overlap, Policies
 from drumbeat.model.schedules.schedule import DueSchedule, Previous, Schedule, StoredSchedule
 from drumbeat.model.triggers import Calendar, any_of, cron, every, every_between
 from drumbeat.model.triggers.trigger import Trigger
-from drumbeat.rules.planning.plan import next_tick, plan
+from drumbeat.rules.planning.plan import plan
+from drumbeat.rules.planning.ticks import next_tick
 
 START = datetime(2026, 3, 28, 23, 30, tzinfo=UTC)
 """Two hours before clocks go forward in Europe."""

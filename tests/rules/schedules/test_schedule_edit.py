@@ -17,7 +17,8 @@ from drumbeat.model.triggers import Calendar, any_of, cron, every, every_between
 from drumbeat.model.triggers.trigger import Trigger
 from drumbeat.rules.planning.plan import plan
 from drumbeat.rules.schedules import schedule_edit
-from drumbeat.rules.schedules.schedule_edit import declare, fingerprint
+from drumbeat.rules.schedules.fingerprint import fingerprint
+from drumbeat.rules.schedules.schedule_edit import declare
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)

@@ -47,10 +47,8 @@ from drumbeat.rules.planning.misfire import misfired
 from drumbeat.rules.planning.overlap import overlapped, unfinished
 from drumbeat.rules.planning.stranded_jobs import stranded
 from drumbeat.rules.planning.tick_job import jitter, job_of
-from drumbeat.rules.planning.ticks import DueTicks, due_ticks, has_run_out, next_tick
+from drumbeat.rules.planning.ticks import DueTicks, due_ticks, has_run_out
 from drumbeat.rules.planning.verdicts import Verdict, open_places, skips
-
-__all__ = ["next_tick", "plan"]
 
 new_plan = fast_constructor(Plan)
 new_fire = fast_constructor(Fire)

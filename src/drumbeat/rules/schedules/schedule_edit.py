@@ -45,19 +45,6 @@ from drumbeat.rules.planning.ticks import firing_ticks, has_run_out, names, next
 from drumbeat.rules.schedules.definition import defines, made_ready, moment_of
 from drumbeat.rules.schedules.fingerprint import fingerprint
 
-__all__ = [
-    "Declared",
-    "declare",
-    "fingerprint",
-    "hand_back",
-    "pause",
-    "remove",
-    "replace",
-    "resume",
-    "skip_tick",
-    "unskip",
-]
-
 COUNTED = 50_000
 """Ticks that an edit counts one by one: more than a month of minutes without a leader."""
 MOST_SKIPS = 1_000
