@@ -8,7 +8,7 @@ the value then changes its class to the frozen one: 0.5 us. The result is a norm
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, field, fields, make_dataclass
+from dataclasses import Field, field, fields, make_dataclass
 from operator import attrgetter
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -63,8 +63,5 @@ def _twin(kind: type[Any], slots: list[tuple[str, type[object], Any]]) -> type[A
 
 
 def _default(each: Field[Any]) -> Any:  # Any: what `dataclasses.field` is typed to return
-    if each.default is not MISSING:
-        return field(default=each.default)
-    if each.default_factory is not MISSING:
-        return field(default_factory=each.default_factory)
-    return field()
+    make: Any = field  # Any: its overloads take one of the two, although either may be MISSING
+    return make(default=each.default, default_factory=each.default_factory)

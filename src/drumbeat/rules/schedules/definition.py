@@ -12,7 +12,7 @@ from drumbeat.model.triggers.once import Once
 from drumbeat.model.triggers.trigger import Excluding, Trigger
 
 
-def made_ready(schedule: Schedule, now: datetime, before: StoredSchedule | None = None) -> Schedule:
+def prepared(schedule: Schedule, now: datetime, before: StoredSchedule | None = None) -> Schedule:
     """The schedule with its trigger bound to its name, and started now or as in the stored one."""
     trigger = schedule.trigger.bound(schedule.name)
     if before is not None:
@@ -22,10 +22,10 @@ def made_ready(schedule: Schedule, now: datetime, before: StoredSchedule | None 
 
 def defines(schedule: Schedule, stored: StoredSchedule, now: datetime) -> bool:
     """Whether storing the schedule would not change the stored definition."""
-    return made_ready(schedule, now, stored) == stored.schedule
+    return prepared(schedule, now, stored) == stored.schedule
 
 
-def moment_of(trigger: Trigger, now: datetime) -> datetime:
+def cursor_for(trigger: Trigger, now: datetime) -> datetime:
     """The cursor of a trigger that is stored now: now, or just before it for `once()`."""
     return now - MICROSECOND if _means_now(trigger) else now
 

@@ -21,7 +21,7 @@ from drumbeat.model.time.instant import EPOCH
 from drumbeat.model.triggers.once import Once
 from drumbeat.rules.planning.completion_interval import interval_after_completion
 from drumbeat.rules.planning.ticks import due_ticks, has_ended
-from drumbeat.rules.schedules.definition import moment_of
+from drumbeat.rules.schedules.definition import cursor_for
 
 
 def in_step(schedule: Schedule) -> Schedule:
@@ -30,7 +30,7 @@ def in_step(schedule: Schedule) -> Schedule:
     A trigger that means the moment of its declaration is not changed.
     """
     trigger = schedule.trigger
-    if moment_of(trigger, EPOCH) != EPOCH:
+    if cursor_for(trigger, EPOCH) != EPOCH:
         return schedule
     return replace(schedule, trigger=trigger.anchored(EPOCH))
 

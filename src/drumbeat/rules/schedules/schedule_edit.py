@@ -42,7 +42,7 @@ from drumbeat.model.schedules.schedule import Origin, Schedule, StoredSchedule
 from drumbeat.model.time.instant import MICROSECOND, aware
 from drumbeat.rules.planning.completion_interval import interval_after_completion
 from drumbeat.rules.planning.ticks import firing_ticks, has_run_out, names, next_tick
-from drumbeat.rules.schedules.definition import defines, made_ready, moment_of
+from drumbeat.rules.schedules.definition import cursor_for, defines, prepared
 from drumbeat.rules.schedules.fingerprint import fingerprint
 
 COUNTED = 50_000
@@ -144,8 +144,8 @@ def remove(stored: StoredSchedule, now: datetime) -> Edit:
 
 
 def _create(schedule: Schedule, now: datetime, origin: Origin, declared: str) -> Edit:
-    ready = made_ready(schedule, now)
-    cursor = moment_of(schedule.trigger, now)
+    ready = prepared(schedule, now)
+    cursor = cursor_for(schedule.trigger, now)
     after = StoredSchedule(
         ready,
         version=1,
@@ -179,11 +179,11 @@ def _redefine(
     moment: datetime | None = None,
 ) -> Edit:
     """Replace the definition from the moment on, or from now on."""
-    ready = made_ready(schedule, now, before)
+    ready = prepared(schedule, now, before)
     still_named = frozenset(tick for tick in before.skips if names(ready, tick))
     after = dataclasses.replace(owned, schedule=ready, skips=still_named)
     if moment is None:
-        moment = moment_of(schedule.trigger, now)
+        moment = cursor_for(schedule.trigger, now)
     return _move_cursor(moment, before, after, now)
 
 
