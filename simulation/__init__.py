@@ -1,5 +1,5 @@
-"""Simulation: a whole fleet on one deterministic event loop, under faults, checked in every step.
+"""Simulates a whole fleet on one deterministic event loop, injects faults and checks every step.
 
-`docs/simulation.md` says how to run it and how to read what it finds. Everything in a world comes
-from its seed: `python -m simulation --seed 7 -v` tells the same story every time.
+`docs/simulation.md` explains how to run it and how to read its reports. A seed determines the whole
+world: `python -m simulation --seed 7 -v` prints the same transcript every time.
 """

@@ -1,4 +1,4 @@
-"""`python -m simulation`: runs seeds, or tells the story of one."""
+"""`python -m simulation`: simulate many seeds, or print the transcript of one."""
 
 from __future__ import annotations
 
@@ -9,48 +9,52 @@ from typing import get_args
 import click
 
 from drumbeat.model.errors import ConfigurationError
-from simulation import report, runs
+from simulation import report, seed_runs
+from simulation.bug_search import BugSearch, planted_bugs_in, search_all
 from simulation.history import StoreKind
-from simulation.hunting import Hunt, hunt_all, planted_in
-from simulation.story import story
+from simulation.transcript import transcript
 
 FAILED = Path("simulation-failures.txt")
 BUGS = Path("tests/simulation/planted")
-NO_SEED = "planted bugs are hunted over all seeds; leave --seed out"
+NO_SEED = "--planted searches all seeds; leave --seed out"
 
 
 @click.command()
-@click.option("--seed", type=int, help="Run this one seed, and say what was broken.")
-@click.option("-v", "--verbose", is_flag=True, help="With --seed: tell the whole story.")
+@click.option("--seed", type=int, help="Simulate only this seed, and print its violations.")
+@click.option("-v", "--verbose", is_flag=True, help="With --seed: print the whole transcript.")
 @click.option(
     "--store",
     type=click.Choice(get_args(StoreKind)),
     default="memory",
     show_default=True,
-    help="The backend of the worlds, as store and as coordinator.",
+    help="The store and coordinator backend of the simulated worlds.",
 )
-@click.option("--seeds", type=click.IntRange(1), default=500, show_default=True, help="How many.")
-@click.option("--first", type=int, default=0, show_default=True, help="The first of them.")
+@click.option(
+    "--seeds", type=click.IntRange(1), default=500, show_default=True, help="How many seeds."
+)
+@click.option("--first", type=int, default=0, show_default=True, help="The first seed.")
 @click.option(
     "--processes",
     "--workers",
     type=click.IntRange(1),
-    help="How many run at once; as many as cores if not given.",
+    help="Worker processes; one for each core by default.",
 )
-@click.option("--stop-early", is_flag=True, help="Stop at the first seed that finds something.")
+@click.option("--stop-early", is_flag=True, help="Stop at the first seed with a violation.")
 @click.option(
     "--failed",
     type=click.Path(dir_okay=False, path_type=Path),
     default=FAILED,
     show_default=True,
-    help="The file to which seeds that find something are added.",
+    help="The file to which seeds with violations are appended.",
 )
 @click.option(
     "--plant",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A file with a planted bug that should be found.",
+    help="A file with a planted bug that the run should find.",
 )
-@click.option("--planted", is_flag=True, help="Hunt every planted bug, and say what found it.")
+@click.option(
+    "--planted", is_flag=True, help="Search for all planted bugs and print what found each."
+)
 @click.option(
     "--bugs",
     type=click.Path(file_okay=False, path_type=Path),
@@ -74,25 +78,25 @@ def main(
     bugs: Path,
     output: str,
 ) -> None:
-    """Simulate a fleet under faults, one virtual world for each seed."""
+    """Simulate a fleet under faults, in one virtual world for each seed."""
     if planted:
         if seed is not None:
             raise click.UsageError(NO_SEED)
-        sys.exit(_hunt(bugs, processes, seeds, output))
+        sys.exit(_search_planted_bugs(bugs, processes, seeds, output))
     if seed is not None:
         if plant is not None:
-            runs.plant(plant)
+            seed_runs.plant(plant)
         sys.exit(_replay(seed, store, verbose=verbose))
-    known = runs.regressions() if store == "memory" else []
+    known = seed_runs.regressions() if store == "memory" else []
     wanted = [*known, *(each for each in range(first, first + seeds) if each not in known)]
-    total = runs.Result(store=store)
+    total = seed_runs.Result(store=store)
     progress = report.Progress(len(wanted))
-    for result in runs.run_all(wanted, processes, plant, store):
+    for result in seed_runs.run_all(wanted, processes, plant, store):
         total.add(result)
         if plant is None:
             report.keep(failed, result)
-        _say(result, plant)
-        progress.tell(total)
+        _print_violations(result, plant)
+        progress.show(total)
         if stop_early and total.violations:
             break
     total.seconds = progress.seconds
@@ -102,11 +106,11 @@ def main(
 
 
 def _replay(seed: int, store: StoreKind, *, verbose: bool) -> int:
-    _, history, broken = runs.simulate(seed, store)
+    _, history, broken = seed_runs.simulate(seed, store)
     if verbose:
-        apart = "; each node has a store of its own" if history.apart else ""
+        apart = "; each node has its own store" if history.separate_stores else ""
         click.echo(f"seed {seed}; faults: {', '.join(sorted(history.kinds)) or 'none'}{apart}")
-        for line in story(history):
+        for line in transcript(history):
             click.echo(line)
     for violation in broken:
         click.echo(str(violation))
@@ -115,21 +119,23 @@ def _replay(seed: int, store: StoreKind, *, verbose: bool) -> int:
     return 1 if broken else 0
 
 
-def _hunt(bugs: Path, processes: int | None, within: int, output: str) -> int:
-    found: list[Hunt] = []
+def _search_planted_bugs(bugs: Path, processes: int | None, within: int, output: str) -> int:
+    found: list[BugSearch] = []
     try:
-        planted = planted_in(bugs)
+        planted = planted_bugs_in(bugs)
     except ConfigurationError as error:
         raise click.UsageError(str(error)) from error
-    for each in hunt_all(planted, processes, within):
+    for each in search_all(planted, processes, within):
         found.append(each)
         click.echo(f"{each.bug}: {each.first or 'not found'}", err=True)
-    click.echo(report.hunted_json(found) if output == "json" else report.hunted(found, within))
+    click.echo(
+        report.bug_search_json(found) if output == "json" else report.bug_search_text(found, within)
+    )
     return 0 if all(each.caught for each in found) else 1
 
 
-def _say(result: runs.Result, plant: Path | None) -> None:
-    """Say at once what was found: a long run may be cut short."""
+def _print_violations(result: seed_runs.Result, plant: Path | None) -> None:
+    """Print them as soon as they are found, because a long run may be interrupted."""
     for seed, broken in sorted(result.violations.items()):
         click.echo(f"\r{broken[0]}\n  {report.replay(seed, result.store, plant)}", err=True)
 

@@ -1,17 +1,17 @@
-"""Beliefs: which processes think that they lead, and until when."""
+"""Detects which processes believe that they lead, and until when."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from drumbeat.rules.leadership.lease_trust import Leading
-from simulation.history import Believed
+from simulation.history import Belief
 from simulation.loop import Lane
 from simulation.process import Process
 
 
-def new_belief(lane: Lane, processes: Sequence[Process], now: float) -> Believed | None:
-    """The new or longer term that the process of this lane has come to believe in, if any."""
+def new_belief(lane: Lane, processes: Sequence[Process], now: float) -> Belief | None:
+    """The new or extended term in which the process of this lane believes, if it has changed."""
     process = lane.owner
     if not isinstance(process, Process) or not process.alive:
         return None
@@ -23,7 +23,7 @@ def new_belief(lane: Lane, processes: Sequence[Process], now: float) -> Believed
         return None
     until = process.machine.clock.true(state.deadline)
     others = tuple(each.name for each in processes if each is not process and _may_act(each))
-    return Believed(now, process.name, state.lease, until, others) if until > now else None
+    return Belief(now, process.name, state.lease, until, others) if until > now else None
 
 
 def _may_act(process: Process) -> bool:

@@ -1,4 +1,4 @@
-"""The client: an app beside the nodes, as a web server has. It submits, edits and cancels."""
+"""A client: an app that runs no node, such as a web server. It submits, edits and cancels."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from drumbeat.model.errors import DrumbeatError
 from drumbeat.model.ids import JobId
 from drumbeat.model.schedules.plan import Backfilled
 from drumbeat.model.triggers import every
-from simulation.chance import Random
 from simulation.faults import Fault
 from simulation.history import Acknowledged
 from simulation.process import Process
+from simulation.randomness import Random
 
 if TYPE_CHECKING:
     from simulation.world import World
@@ -28,7 +28,7 @@ EDITED = ("edited-1", "edited-2", "often", "single")
 
 
 class Client:
-    """Asks for something every now and then, until the faults stop."""
+    """Performs random operations at random times, until the faults stop."""
 
     def __init__(self, world: World, process: Process, random: Random) -> None:
         self._world = world
@@ -48,7 +48,7 @@ class Client:
             Fault.DRAINS: [self._drain],
             Fault.BACKFILLS: [self._backfill] * 3,
         }
-        if self._world.history.apart:  # its store is nobody else's
+        if self._world.history.separate_stores:  # no other process shares the client's store
             acts = {}
         acts[Fault.RESIGNS] = [self._ask_to_resign]
         kinds = self._world.kinds
@@ -60,7 +60,6 @@ class Client:
         ]
 
     def begin(self) -> None:
-        """Plan the first act."""
         if self._acts:
             self._world.later(self._random.random(), self._act)
 
@@ -76,8 +75,8 @@ class Client:
     async def _try(self, work: Act) -> None:
         try:
             await work()
-        except DrumbeatError as error:  # told to the user, who may try again
-            self._world.tell("client", "refused", str(error))
+        except DrumbeatError as error:  # a user would see it and may retry
+            self._world.log("client", "refused", str(error))
 
     def _acknowledge(self, what: str, subject: object) -> None:
         history = self._world.history
@@ -131,13 +130,13 @@ class Client:
         alive = [each.node.id for each in await self._app.nodes() if each.alive]
         if alive:
             asked = await self._app.drain([self._random.choice(alive)])
-            self._world.tell("client", "drain", f"asked {', '.join(asked)} to drain")
+            self._world.log("client", "drain", f"asked {', '.join(asked)} to drain")
 
     async def _ask_to_resign(self) -> None:
         lease = await self._app.leadership.leader()
         if lease is not None:
             await self._app.config.put(*request_for(lease))
-            self._world.tell("client", "resign", f"asked {lease.holder} to end term {lease.token}")
+            self._world.log("client", "resign", f"asked {lease.holder} to end term {lease.token}")
 
     async def _backfill(self) -> None:
         name = self._random.choice(BACKFILLED)

@@ -1,4 +1,4 @@
-"""Clocks: the time that each process of a simulated world sees. They drift and can be wrong."""
+"""The clocks of simulated machines. They drift and can be wrong."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from simulation.loop import VirtualLoop
 
 
 class ProcessClock:
-    """The clocks of one machine: elapsed time runs at its own rate, the wall clock may also jump.
+    """The clocks of one machine: elapsed time has its own rate, and the wall clock may also jump.
 
-    The true time is the loop's, which nobody in the world can read.
+    The true time is the loop's; no simulated code can read it.
     """
 
     def __init__(self, loop: VirtualLoop, start: datetime, rate: float = 1.0) -> None:
@@ -26,38 +26,35 @@ class ProcessClock:
 
     @property
     def rate(self) -> float:
-        """Seconds that it counts in a true second."""
+        """Seconds that this clock counts for each true second."""
         return self._rate
 
     def change_rate(self, rate: float) -> None:
-        """Run faster or slower from now on; what was counted stays."""
+        """Run faster or slower from now on, without a jump."""
         self._counted, self._since, self._rate = self.elapsed(), self._loop.time(), rate
 
     def set_right(self) -> None:
-        """Count true seconds from now on, and show the true time."""
+        """Show the true time, at the true rate from now on."""
         self.change_rate(1.0)
         self.ahead = self._loop.time() - self.elapsed()
 
     def now(self) -> datetime:
-        """The wall clock."""
         return self._start + timedelta(seconds=self.elapsed() + self.ahead)
 
     def elapsed(self) -> float:
-        """Seconds by this machine's count."""
         return self._counted + (self._loop.time() - self._since) * self._rate
 
     def true(self, elapsed: float) -> float:
-        """When, in true time, this clock counts so many seconds."""
+        """The true time at which this clock reaches the given elapsed seconds."""
         return self._since + (elapsed - self._counted) / self._rate
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> Alarm:
-        """Call back after so many of its own seconds, and never before."""
+        """Call back after this many seconds of this clock, and never earlier."""
         if seconds <= 0:
             return self._loop.call_later(0, callback)
         return self._loop.call_later(seconds / self._rate + 1e-6, callback)
 
     async def sleep(self, seconds: float) -> None:
-        """Return after so many of its own seconds."""
         woken = self._loop.create_future()
         alarm = self.call_later(seconds, lambda: None if woken.done() else woken.set_result(None))
         try:

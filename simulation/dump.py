@@ -1,4 +1,4 @@
-"""Dump: the whole content of a store, read without the network."""
+"""Reads the whole content of a store, bypassing the simulated network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAGE = 500
 
 
 async def dump(store: Store, schedules: Iterable[str]) -> Dump:
-    """What the store holds; the ledgers of these schedules, which may be gone."""
+    """The content of the store, with the ledgers of these schedules even if they were removed."""
     present = await store.schedules.list(PageRequest(LARGEST_PAGE))
     names = dict.fromkeys((*(each.name for each in present.items), *schedules))
     ledger = {name: await _ledger(store, name) for name in names}
@@ -35,7 +35,7 @@ async def _ledger(store: Store, name: str) -> list[TickRecord]:
 
 
 async def _jobs(store: Store) -> list[Job]:
-    """Ids rise by one, and nothing is forgotten in so short a time."""
+    """All jobs: ids rise by one, and a world is too short for any job to be pruned."""
     jobs: list[Job] = []
     while True:
         ids = [JobId(len(jobs) + number) for number in range(1, PAGE + 1)]
@@ -45,8 +45,8 @@ async def _jobs(store: Store) -> list[Job]:
             return jobs
 
 
-async def dump_apart(stores: Iterable[tuple[str, Store]]) -> Dump:
-    """Who fired what, over all stores that there were: each process had one of its own."""
+async def dump_separate_stores(stores: Iterable[tuple[str, Store]]) -> Dump:
+    """Which process fired which tick, over the separate stores of all processes."""
     fires: dict[str, list[tuple[str, datetime, datetime]]] = {}
     for process, store in stores:
         present = await store.schedules.list(PageRequest(LARGEST_PAGE))

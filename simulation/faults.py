@@ -1,7 +1,7 @@
-"""Faults: what goes wrong in a simulated world, and when.
+"""The faults of a simulated world, and when they occur.
 
-Each seed may use only some of the kinds (swarm testing): with all of them at once, the rough ones
-would hide what the fine ones find.
+Each seed uses only some of the kinds (swarm testing): severe faults would hide what subtle ones
+find.
 """
 
 from __future__ import annotations
@@ -10,28 +10,28 @@ from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from simulation.chance import Random
-from simulation.network import Weather
+from simulation.network import NetworkConditions
 from simulation.process import LEASE_TTL, Process
+from simulation.randomness import Random
 
 if TYPE_CHECKING:
     from simulation.world import World
 
 LONGEST_DELAYS = (0.3, 2.0, 8.0)
-"""Seconds that a message may be on its way, in one kind of weather each."""
+"""Seconds that a delayed message may take; each world uses one of these."""
 
 
 class Fault(StrEnum):
     """A kind of fault."""
 
     CRASH = "crash"
-    """A process is killed, and started anew."""
+    """A process is killed and restarted."""
     STOP = "stop"
-    """A process is stopped in an orderly way, and started anew."""
+    """A process is stopped in an orderly way and restarted."""
     PAUSE = "pause"
-    """A process stands still, and goes on as if nothing had been."""
+    """A process is suspended and resumed, as by SIGSTOP and SIGCONT."""
     BLOCK = "block"
-    """The event loop of a process stands still; its elector goes on."""
+    """The event loop of a process is blocked; its elector continues."""
     PARTITION = "partition"
     """A machine and a server cannot reach each other."""
     ONE_WAY = "one-way partition"
@@ -39,7 +39,7 @@ class Fault(StrEnum):
     STORE_OUTAGE = "store outage"
     COORDINATOR_OUTAGE = "coordinator outage"
     BLACKOUT = "blackout"
-    """Every process is killed, and it takes longer than a misfire until one is started."""
+    """Every process is killed; the restart may come later than the misfire threshold."""
     LOSS = "loss"
     DELAY = "delay"
     DOUBLING = "doubling"
@@ -48,7 +48,7 @@ class Fault(StrEnum):
     DRIFT = "clock drift"
     """A machine counts time faster or slower than the leases allow for."""
     LIES = "lying coordinator"
-    """The coordinator appoints several leaders."""
+    """The coordinator appoints several leaders at once."""
     FORGETTING = "coordinator restarted empty"
     EDITS = "edit"
     """Schedules are edited, paused, resumed and removed while they fire."""
@@ -67,28 +67,27 @@ class Fault(StrEnum):
     RESIGNS = "resignation"
     """A person asks the leader to resign, or the leader does so of its own accord."""
     BACKFILLS = "backfill"
-    """Past ticks are fired by hand, also such as are due and not yet fired."""
+    """Past ticks are fired by hand, including ticks that are due and not yet fired."""
     REDEPLOYS = "redeployment"
-    """Processes start with newer code, which defines some schedules otherwise."""
+    """Processes start with newer code that defines some schedules differently."""
     FULL_DISK = "full disk"
-    """SQLite gets no new pages for a while."""
+    """For a while SQLite cannot allocate pages."""
     KILLED_WRITING = "killed within a transaction"
-    """A process dies before the COMMIT of what it writes to SQLite."""
+    """A process dies before the COMMIT of a SQLite transaction."""
 
 
 CLOCKS = frozenset({Fault.SKEW, Fault.DRIFT})
-"""Nodes with a store of their own have only their clocks to agree by: these must be right."""
-
+"""Nodes with separate stores agree only by their clocks, so these have to be right."""
 
 OF_SQLITE = frozenset({Fault.FULL_DISK, Fault.KILLED_WRITING})
 NOT_ON_SQLITE = CLOCKS | {Fault.DOUBLING, Fault.LIES, Fault.FORGETTING}
-"""All processes share one machine's clock and one file; no step of a thread happens twice."""
+"""Faults that cannot occur among processes that share one machine, its clock and one file."""
 SHARE_OF_SQLITE = 0.4
-"""Of the SQLite worlds, how many have each of SQLite's own faults."""
+"""The share of SQLite worlds that have each of SQLite's own faults."""
 
 
 def swarm(random: Random) -> frozenset[Fault]:
-    """The kinds that one world uses: some, seldom none."""
+    """The kinds of faults of one world: a random subset."""
     share = random.choice((0.15, 0.3, 0.5))
     drawn_apart = OF_SQLITE | {Fault.REDEPLOYS}
     kinds = (fault for fault in Fault if fault not in drawn_apart)
@@ -96,24 +95,24 @@ def swarm(random: Random) -> frozenset[Fault]:
 
 
 def swarm_of_sqlite(kinds: frozenset[Fault], random: Random) -> frozenset[Fault]:
-    """The kinds of a SQLite world: those that can happen there, and some of its own."""
+    """The kinds of a SQLite world: those that can occur there, and some of SQLite's own."""
     own = (fault for fault in sorted(OF_SQLITE) if random.random() < SHARE_OF_SQLITE)
     return (kinds - NOT_ON_SQLITE) | frozenset(own)
 
 
-def weather(kinds: frozenset[Fault], random: Random) -> Weather:
-    """How messages fare while the faults last."""
-    rough = random.random()
-    return Weather(
-        loss=0.01 + rough * 0.08 if Fault.LOSS in kinds else 0.0,
-        delay=0.02 + rough * 0.15 if Fault.DELAY in kinds else 0.0,
+def conditions(kinds: frozenset[Fault], random: Random) -> NetworkConditions:
+    """The network conditions while the faults last."""
+    severity = random.random()
+    return NetworkConditions(
+        loss=0.01 + severity * 0.08 if Fault.LOSS in kinds else 0.0,
+        delay=0.02 + severity * 0.15 if Fault.DELAY in kinds else 0.0,
         longest_delay=random.choice(LONGEST_DELAYS),
-        doubling=0.02 + rough * 0.1 if Fault.DOUBLING in kinds else 0.0,
+        doubling=0.02 + severity * 0.1 if Fault.DOUBLING in kinds else 0.0,
     )
 
 
-class Nemesis:
-    """Makes things go wrong, from time to time, until it is told to stop."""
+class FaultInjector:
+    """Injects faults at random times until the world is healed."""
 
     def __init__(self, world: World, random: Random) -> None:
         self._world = world
@@ -138,7 +137,6 @@ class Nemesis:
         self._acts = [(kind, act) for kind, act in acts.items() if kind in world.kinds]
 
     def begin(self) -> None:
-        """Plan the first act."""
         if self._acts:
             self._later(self._random.random() * 4, self._act)
 
@@ -154,7 +152,7 @@ class Nemesis:
         self._world.later(seconds, act)
 
     def _victim(self) -> Process | None:
-        """A process: mostly the leader, who has most to lose."""
+        """A random process, preferably the leader."""
         processes = self._world.processes
         leaders = [each for each in processes if each.app.leadership.is_leader]
         if leaders and self._random.random() < 0.6:
@@ -172,12 +170,12 @@ class Nemesis:
             self._world.stop(victim)
 
     def _pause(self) -> None:
-        self._hold(block_only=False)
+        self._pause_victim(block_only=False)
 
     def _block(self) -> None:
-        self._hold(block_only=True)
+        self._pause_victim(block_only=True)
 
-    def _hold(self, *, block_only: bool) -> None:
+    def _pause_victim(self, *, block_only: bool) -> None:
         victim = self._victim()
         if victim is not None:
             seconds = LEASE_TTL * self._random.choice((0.3, 0.9, 1.2, 3.0, 5.0))
@@ -208,7 +206,7 @@ class Nemesis:
 
     def _blackout(self) -> None:
         back_in = self._random.choice((3.0, 17.0))
-        self._world.tell("world", "blackout", f"every process is killed, for {back_in:g} s")
+        self._world.log("world", "blackout", f"every process is killed for {back_in:g} s")
         for process in tuple(self._world.processes):
             self._world.crash(process, restart_in=back_in + self._random.random())
 
@@ -216,13 +214,13 @@ class Nemesis:
         machine = self._random.choice(self._world.machines)
         by = self._random.choice((-3600.0, -60.0, -4.0, -1.0, 0.0, 1.0, 4.0, 60.0, 3600.0))
         machine.clock.ahead = by
-        self._world.tell(machine.name, "clock", f"its wall clock is now {by:+g} s wrong")
+        self._world.log(machine.name, "clock", f"its wall clock is now {by:+g} s wrong")
 
     def _drift(self) -> None:
         machine = self._random.choice(self._world.machines)
         rate = self._random.choice((0.5, 0.8, 1.0, 1.25, 2.0))
         machine.clock.change_rate(rate)
-        self._world.tell(machine.name, "clock", f"it counts {rate:g} s in a second")
+        self._world.log(machine.name, "clock", f"it counts {rate:g} s in a second")
 
     def _lie(self) -> None:
         self._world.lie(self._random.choice((1.0, 4.0, 10.0)))
@@ -236,5 +234,5 @@ class Nemesis:
     def _resign(self) -> None:
         for process in self._world.processes:
             if process.app.leadership.is_leader:
-                self._world.tell(process.name, "resign", "resigns of its own accord")
+                self._world.log(process.name, "resign", "resigns voluntarily")
                 process.lane.context.copy().run(process.app.leadership.resign)

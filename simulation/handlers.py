@@ -1,4 +1,4 @@
-"""Handlers: what the jobs of a simulated world do, well and badly."""
+"""The handlers of a simulated world, which also misbehave."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from drumbeat.engine.tasks.context import Context
 from drumbeat.model.errors import Cancel, Snooze
 from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.job import Hold
-from simulation.chance import Random
 from simulation.faults import Fault
-from simulation.history import Ran
+from simulation.history import HandlerStep
 from simulation.loop import LANE
 from simulation.process import Handle, Process
+from simulation.randomness import Random
 
 if TYPE_CHECKING:
     from simulation.world import World
 
 
 POLL = 0.2
-"""Seconds between two looks of a handler in a thread at whether it should end."""
+"""Seconds after which a handler in a thread checks again whether it should stop."""
 
 
 @dataclass(eq=False, slots=True)
 class _Running:
-    """A handler at work."""
+    """A handler that runs."""
 
     process: Process
     context: Context
     threaded: bool
 
     @property
-    def goes_on(self) -> bool:
-        """Whether it works on. A thread that was told to end is let go: nobody can end it."""
-        told = self.threaded and self.context.cancelled.is_set()
-        return not self.process.lane.paused and not told
+    def active(self) -> bool:
+        """Whether it counts as running. A thread that was told to stop cannot be forced to."""
+        told_to_stop = self.threaded and self.context.cancelled.is_set()
+        return not self.process.lane.paused and not told_to_stop
 
 
 class Handlers:
-    """Writes down what runs where, and misbehaves as long as the faults last."""
+    """Records which handler runs where, and misbehaves while the faults last."""
 
     def __init__(self, world: World, random: Random) -> None:
         self._world = world
@@ -48,16 +48,14 @@ class Handlers:
         self._running: dict[tuple[str, JobId], list[_Running]] = {}
 
     def of(self, process: Process) -> Handle:
-        """The handler as one process runs it: gives back what it was given."""
+        """The handler of one process; it returns its payload."""
 
         async def handle(ctx: Context, payload: str) -> str:
             hold = ctx.attempt.hold
-            store = process.name if self._world.history.apart else ""
+            store = process.name if self._world.history.separate_stores else ""
             running = self._running.setdefault((store, hold.job_id), [])
             rivals = tuple(
-                each.process.name
-                for each in running
-                if each.process is not process and each.goes_on
+                each.process.name for each in running if each.process is not process and each.active
             )
             self._note(process, hold, "started", payload, rivals)
             mine = _Running(process, ctx, LANE.get() is not process.lane)
@@ -77,8 +75,8 @@ class Handlers:
 
         return handle
 
-    def bury(self, process: Process) -> None:
-        """The process is dead: nothing runs in it any more."""
+    def forget_process(self, process: Process) -> None:
+        """Drop the handlers of a dead process."""
         for running in self._running.values():
             running[:] = [each for each in running if each.process is not process]
 
@@ -92,7 +90,9 @@ class Handlers:
     ) -> None:
         if process.alive:
             at = self._world.loop.time()
-            self._world.ran(Ran(at, process.name, hold, what, payload, rivals))
+            self._world.record_handler_step(
+                HandlerStep(at, process.name, hold, what, payload, rivals)
+            )
 
     async def _behave(self, mine: _Running) -> None:
         world, draw = self._world, self._random.random
@@ -106,7 +106,7 @@ class Handlers:
             world.history.faults[Fault.BAD_HANDLERS] += 1
             await self._misbehave(mine, luck)
         elif luck < 0.4:
-            await self._sleep(mine, 2.0 + draw() * 6.0)  # longer than a silent node is waited for
+            await self._sleep(mine, 2.0 + draw() * 6.0)  # longer than the lifetime of a silent node
         else:
             await self._sleep(mine, draw() ** 3 * 2.0)
 
@@ -120,7 +120,7 @@ class Handlers:
         await mine.process.machine.clock.sleep(30.0)
 
     async def _sleep(self, mine: _Running, seconds: float) -> None:
-        """Work for a while. In a thread nobody can end it, so it looks whether it should end."""
+        """Work for a while. A handler in a thread cannot be cancelled, so it checks the context."""
         clock = mine.process.machine.clock
         if not mine.threaded:
             await clock.sleep(seconds)
@@ -128,5 +128,5 @@ class Handlers:
         until = clock.elapsed() + seconds
         while (left := until - clock.elapsed()) > 0:
             if mine.context.cancelled:
-                raise RuntimeError("it was told to end")
+                raise RuntimeError("it was told to stop")
             await clock.sleep(min(POLL, left))

@@ -1,7 +1,7 @@
-"""The history: what happened in a simulated world, in true time, append-only.
+"""The history of a simulated world, in true time, append-only.
 
-Checkers are pure functions over it and over what the store holds at the end. Nobody inside the
-world can see it.
+Checkers are pure functions over it and over the final content of the store. No simulated code can
+see it.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from drumbeat.model.schedules.plan import TickRecord
 from drumbeat.model.schedules.schedule import StoredSchedule
 
 StoreKind: TypeAlias = Literal["memory", "sqlite"]
-"""The backend of a world, as its store and as its coordinator."""
+"""The store and coordinator backend of a world."""
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
-    """A request that a server carried out. Its answer may never have arrived."""
+class ExecutedRequest:
+    """A request that a server executed. Its answer may never have arrived."""
 
     at: float
     """True seconds since the start."""
     server_elapsed: float
-    """The same by the server's own count."""
+    """The same by the server's clock."""
     by: str
     """The process that sent it, such as n1.2: the second start of node n1."""
     server: str
@@ -37,24 +37,24 @@ class Applied:
     answer: object
     error: Exception | None
     sender_alive: bool
-    """Whether the process that sent it still lived when it was carried out."""
+    """Whether the sending process was still alive when it was executed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Believed:
-    """A process came to believe, or went on believing, that it leads."""
+class Belief:
+    """A process began or continued to believe that it leads."""
 
     at: float
     by: str
     lease: Lease
     until: float
-    """In true time, unless something ends it before."""
+    """In true time, unless something ends it earlier."""
     others: tuple[str, ...]
-    """Who else believed at that moment."""
+    """The processes that also believed it at that moment."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class HandlerStep:
     """A handler began or ended."""
 
     at: float
@@ -68,20 +68,20 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
-    """A process did something under a lock that it trusted in."""
+class LockUse:
+    """A process worked under a lock that it trusted."""
 
     at: float
     by: str
     name: str
     token: int
     others: tuple[str, ...]
-    """Who else trusted in a hold of the same lock at that moment."""
+    """The processes that also trusted the same lock at that moment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledged:
-    """A client was told that something was done."""
+    """A client received the confirmation of an operation."""
 
     at: float
     what: str
@@ -90,8 +90,8 @@ class Acknowledged:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """Something worth a line in the story: a fault, a start, an event of a node."""
+class LogEntry:
+    """A line of the transcript: a fault, a start, an event of a node."""
 
     at: float
     by: str
@@ -101,7 +101,7 @@ class Told:
 
 @dataclass(slots=True)
 class Dump:
-    """What the store holds."""
+    """The content of a store."""
 
     schedules: Sequence[StoredSchedule] = ()
     ledger: Mapping[str, Sequence[TickRecord]] = field(
@@ -111,7 +111,7 @@ class Dump:
     fires: Mapping[str, Sequence[tuple[str, datetime, datetime]]] = field(
         default_factory=dict[str, Sequence[tuple[str, datetime, datetime]]]
     )
-    """In a world of stores apart: who fired which tick of a schedule, and when by its clock."""
+    """With separate stores: which process fired which tick, and when by its own clock."""
 
 
 @dataclass(slots=True)
@@ -121,33 +121,33 @@ class History:
     seed: int
     start: datetime
     """The wall clock at true time zero."""
-    applied: list[Applied] = field(default_factory=list[Applied])
-    believed: list[Believed] = field(default_factory=list[Believed])
-    ran: list[Ran] = field(default_factory=list[Ran])
-    guarded: list[Guarded] = field(default_factory=list[Guarded])
+    requests: list[ExecutedRequest] = field(default_factory=list[ExecutedRequest])
+    beliefs: list[Belief] = field(default_factory=list[Belief])
+    handler_steps: list[HandlerStep] = field(default_factory=list[HandlerStep])
+    lock_uses: list[LockUse] = field(default_factory=list[LockUse])
     draining: dict[str, float] = field(default_factory=dict[str, float])
-    """Processes that have said that they drain, and since when."""
+    """Draining processes, and since when they drain."""
     acknowledged: list[Acknowledged] = field(default_factory=list[Acknowledged])
-    told: list[Told] = field(default_factory=list[Told])
-    noted: Counter[str] = field(default_factory=Counter[str])
-    """Rare states that were reached, and how often."""
+    log: list[LogEntry] = field(default_factory=list[LogEntry])
+    rare_events: Counter[str] = field(default_factory=Counter[str])
+    """How often each rare state was reached."""
     faults: Counter[str] = field(default_factory=Counter[str])
     kinds: frozenset[str] = frozenset()
     """The kinds of faults that this world may have."""
     store: StoreKind = "memory"
-    apart: bool = False
-    """Whether each node had a store of its own (the in-process mode)."""
+    separate_stores: bool = False
+    """Whether each node has its own store (the in-process mode)."""
     healed_at: float = 0.0
     """When the faults stopped."""
     ended_at: float = 0.0
     leaders: list[tuple[float, str | None]] = field(default_factory=list[tuple[float, str | None]])
-    """Who led, looked at again and again after the healing."""
+    """Who led, sampled at intervals after the healing."""
     dump: Dump = field(default_factory=Dump)
 
     def wall(self, at: float) -> datetime:
         """The true wall clock at a true time."""
         return self.start + timedelta(seconds=at)
 
-    def calls(self, *names: str) -> Iterator[Applied]:
-        """What the servers carried out of these calls, in their order."""
-        return (each for each in self.applied if each.call in names)
+    def calls(self, *names: str) -> Iterator[ExecutedRequest]:
+        """The executed requests of these calls, in order."""
+        return (each for each in self.requests if each.call in names)

@@ -1,22 +1,21 @@
-"""The loop: an event loop without sockets, threads or a wall clock.
+"""An event loop in virtual time, without sockets, threads or a wall clock.
 
-Time is virtual. While any callback is ready, no time passes; when none is, time jumps to the next
-timer. So a minute of a fleet takes as long as its callbacks take, and a second run with the same
-seed is the same run.
+No time passes while any callback is ready; when none is, time jumps to the next timer. So a minute
+of a fleet takes only as long as its callbacks, and the same seed gives the same run.
 
-**Lanes.** Several processes share the loop, and each of them is a lane (two, where a process has
-a thread with a loop of its own). Within a lane callbacks run in the order in which they were
-made ready, as asyncio promises. Which lane goes next is drawn by chance. A callback belongs to the
-lane of the context in which it was made; tasks inherit it. A lane that is paused keeps what becomes
-ready until it is resumed, as a stopped process does. A lane that is dead runs nothing any more:
-whatever its tasks held in memory is never seen again, and no `finally` of theirs runs.
+**Lanes.** Several processes share the loop. Each process is a lane, or two if it has a thread with
+its own loop. Within a lane, callbacks run in the order in which they became ready, as asyncio
+promises. The next lane is chosen at random. A callback belongs to the lane of the context in which
+it was created; tasks inherit it. A paused lane keeps its ready callbacks until it is resumed, as a
+stopped process does. A dead lane runs nothing any more: its memory is lost, and none of its
+`finally` blocks run.
 
-**What would make two runs differ is refused**: threads, executors, and calls from another thread.
-Tasks are numbered, and hash by their number, so that sets of tasks have an order that does not
-depend on where in memory they lie.
+**Everything that would make two runs differ is rejected**: threads, executors, and calls from
+another thread. Tasks are numbered and hash by their number, so that the order of a set of tasks
+does not depend on memory addresses.
 """
 
-# ruff: noqa: SLF001 - handles are run by whoever is a loop, and only by that
+# ruff: noqa: SLF001 - only event loops run handles
 # pyright: reportPrivateUsage=false
 
 from __future__ import annotations
@@ -35,28 +34,28 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 LANE: contextvars.ContextVar[Lane] = contextvars.ContextVar("lane")
-"""Whose code runs."""
+"""The lane whose code runs."""
 
 
 class NotSimulated(RuntimeError):
-    """The code under simulation did something whose outcome no seed decides, such as a thread."""
+    """The simulated code did something that the seed does not determine, such as use a thread."""
 
 
 class Lane:
-    """The callbacks of one process, in their order."""
+    """The ready callbacks of one process, in order."""
 
     __slots__ = ("context", "dead", "listed", "name", "owner", "paused", "ready")
 
     def __init__(self, name: str, owner: object = None) -> None:
         self.name = name
         self.owner = owner
-        """Whatever the lane belongs to, for those who look at it."""
+        """The object that the lane belongs to, such as a process."""
         self.ready: deque[asyncio.Handle] = deque()
         self.paused = False
         self.dead = False
         self.listed = False
         self.context = contextvars.Context()
-        """The context of whatever is called in this lane from outside."""
+        """The context of callbacks that are scheduled in this lane from outside."""
         self.context.run(LANE.set, self)
 
     def __repr__(self) -> str:
@@ -64,7 +63,7 @@ class Lane:
 
 
 class _NumberedTask(asyncio.Task[Any]):
-    """A task whose hash does not depend on its address."""
+    """A task whose hash does not depend on its memory address."""
 
     def __init__(self, number: int, *args: Any, **kwargs: Any) -> None:
         self._number = number
@@ -75,7 +74,7 @@ class _NumberedTask(asyncio.Task[Any]):
 
 
 class VirtualLoop(asyncio.BaseEventLoop):
-    """Runs lanes in virtual time, in an order that a source of chance decides."""
+    """Runs lanes in virtual time, in a random order."""
 
     def __init__(self, draw: Callable[[], float]) -> None:
         super().__init__()
@@ -87,11 +86,11 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._numbers = count()
         self._runnable: list[Lane] = []
         self.tasks: list[asyncio.Task[Any]] = []
-        """All tasks ever made: what a dead process left is not to be collected halfway."""
-        self.home = Lane("world")
-        """The lane of whatever belongs to no process."""
+        """All tasks ever created, so that those of a dead process are not garbage-collected."""
+        self.world_lane = Lane("world")
+        """The lane of callbacks that belong to no process."""
         self.steps = 0
-        """Callbacks that have run."""
+        """The number of callbacks that have run."""
         self.after_turn: Callable[[Lane], None] = lambda _: None
         """Called after a lane has had its turn."""
 
@@ -101,7 +100,6 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return self._passed
 
     def time(self) -> float:
-        """Virtual seconds since the start."""
         return self._passed / 1e6
 
     def call_soon(
@@ -121,7 +119,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         *args: *Ts,
         context: contextvars.Context | None = None,
     ) -> asyncio.Handle:
-        """The same: there is but one thread."""
+        """Like `call_soon`; rejects calls from another thread."""
         if threading.get_ident() != self._thread:
             raise NotSimulated("another thread called into the simulated world")
         return self.call_soon(callback, *args, context=context)
@@ -133,7 +131,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         *args: *Ts,
         context: contextvars.Context | None = None,
     ) -> asyncio.TimerHandle:
-        """Call back after so many virtual seconds, and never before."""
+        """Call back after this many virtual seconds, and never earlier."""
         wait = 0 if delay <= 0 else max(1, math.ceil(delay * 1e6))
         return self._at(self._passed + wait, callback, args, context)
 
@@ -154,7 +152,6 @@ class VirtualLoop(asyncio.BaseEventLoop):
         name: object = None,
         context: contextvars.Context | None = None,
     ) -> asyncio.Task[Any]:
-        """A task, in the lane of the context."""
         task = _NumberedTask(
             next(self._numbers), coro, loop=self, name=name and str(name), context=context
         )
@@ -162,13 +159,12 @@ class VirtualLoop(asyncio.BaseEventLoop):
         return task
 
     def start(self, lane: Lane, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
-        """A task in a lane of one's choice."""
+        """Start a task in the given lane."""
         return self.create_task(work, name=name, context=lane.context.copy())
 
     def run_in_executor(self, executor: Any, func: Callable[[*Ts], T], *args: *Ts) -> NoReturn:
-        """Refused."""
         del executor, func, args
-        raise NotSimulated("a thread was asked for: its timing is not in the hands of the seed")
+        raise NotSimulated("a thread was requested, whose timing the seed does not determine")
 
     def pause(self, lane: Lane) -> None:
         """Run nothing of this lane until it is resumed."""
@@ -176,7 +172,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._unlist(lane)
 
     def resume(self, lane: Lane) -> None:
-        """Go on, first with what was held up."""
+        """Continue with the callbacks that became ready during the pause."""
         lane.paused = False
         self._list(lane)
 
@@ -186,7 +182,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         self._unlist(lane)
 
     def revive(self, lane: Lane) -> None:
-        """At the end of a world: let what was dead or paused run, so that it can be cancelled."""
+        """Run a dead or paused lane at the end of a world, so that its tasks can be cancelled."""
         lane.dead = lane.paused = False
         self._list(lane)
 
@@ -203,7 +199,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _make_ready(self, handle: asyncio.Handle) -> None:
         context: contextvars.Context = handle._context  # type: ignore[attr-defined] # public only later
-        lane = context.get(LANE, self.home)
+        lane = context.get(LANE, self.world_lane)
         lane.ready.append(handle)
         if not lane.listed and not lane.paused and not lane.dead:
             lane.listed = True
@@ -227,7 +223,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
         lane = runnable[int(self._draw() * len(runnable))] if len(runnable) > 1 else runnable[0]
         ready = lane.ready
         for _ in range(len(ready)):
-            if not ready or lane.paused or lane.dead:  # a callback may end its own process
+            if not ready or lane.paused or lane.dead:  # a callback may kill its own process
                 break
             handle = ready.popleft()
             if not handle._cancelled:
@@ -240,7 +236,7 @@ class VirtualLoop(asyncio.BaseEventLoop):
     def _jump(self) -> None:
         timers = self._timers
         if not timers:
-            raise NotSimulated("nothing is ready and no timer is set: the world would stand still")
+            raise NotSimulated("deadlock: nothing is ready and no timer is set")
         self._passed = max(self._passed, timers[0][0])
         while timers and timers[0][0] <= self._passed:
             handle = heapq.heappop(timers)[2]
@@ -248,4 +244,4 @@ class VirtualLoop(asyncio.BaseEventLoop):
                 self._make_ready(handle)
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Nothing: it is passed over when its time comes."""
+        """Nothing to do: `_jump` skips cancelled timers."""

@@ -1,9 +1,9 @@
-"""The network: processes and servers exchange messages, which can be delayed, lost or repeated.
+"""The simulated network: messages between processes and servers can be delayed, lost or duplicated.
 
 A request travels, is executed, and its answer travels back. Either message may be late, lost,
-repeated or overtaken. The caller gives up after a time-out with `Unavailable` and cannot know
-whether the request was executed or still will be: a late request is executed long after its sender
-gave up or died.
+duplicated or reordered. The caller gives up after a time-out with `Unavailable` and cannot know
+whether the request was or will be executed: a late request is executed even after its sender gave
+up or died.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from drumbeat.model.errors import Unavailable
-from simulation.chance import Random
 from simulation.clock import ProcessClock
-from simulation.history import Applied, History
+from simulation.history import ExecutedRequest, History
 from simulation.loop import LANE, Lane, VirtualLoop
+from simulation.randomness import Random
 
-SWIFT = 0.002
-"""Longest time in seconds that a message takes without a fault."""
+LONGEST_TRANSIT = 0.002
+"""The longest time in seconds that a message takes without a fault."""
 WRITES = frozenset(
     {"commit", "put", "insert", "take", "settle", "reap", "claim", "acquire", "renew"}
 )
 
 
 @dataclass(slots=True)
-class Weather:
-    """Which shares of all messages are lost, delayed and repeated."""
+class NetworkConditions:
+    """The shares of messages that are lost, delayed and duplicated."""
 
     loss: float = 0.0
     delay: float = 0.0
@@ -48,7 +48,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request: what to do where, and how it is called in the history."""
+    """A request: the method to call on a server, and its name in the history."""
 
     server: Server
     name: str
@@ -59,7 +59,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Sender:
-    """Who asks: a start of a process, and the machine that it runs on."""
+    """The sender of a request: a process, its machine and its lane."""
 
     process: str
     machine: str
@@ -67,26 +67,26 @@ class Sender:
 
 
 class Network:
-    """Carries messages between machines."""
+    """Delivers messages between machines."""
 
     def __init__(self, loop: VirtualLoop, random: Random, history: History) -> None:
         self._loop = loop
         self._random = random
         self._history = history
-        self.weather = Weather()
+        self.conditions = NetworkConditions()
         self.cut: set[tuple[str, str]] = set()
-        """Ways, as pairs of machines, on which nothing passes."""
+        """Pairs of source and target between which nothing passes."""
         self._over = False
-        self.on_applied: Callable[[Applied], None] = history.applied.append
-        """Called for each request that a server has carried out."""
+        self.on_executed: Callable[[ExecutedRequest], None] = history.requests.append
+        """Called for each request that a server has executed."""
         self.messages = 0
 
     def close(self) -> None:
-        """End the world: all requests fail at once, and no message arrives any more."""
+        """End the world: all requests fail at once, and no message is delivered any more."""
         self._over = True
 
     async def ask(self, sender: Sender, call: Call) -> Any:
-        """Send a request and wait for its answer; `Unavailable` if none comes."""
+        """Send a request and wait for its answer; raise `Unavailable` if none comes."""
         if self._over:
             raise Unavailable("the world has ended")
         answer: asyncio.Future[Any] = self._loop.create_future()
@@ -94,9 +94,9 @@ class Network:
         here = lane.context
 
         def arrive() -> None:
-            result, error = self._carry_out(sender, call)
+            result, error = self._execute(sender, call)
 
-            def tell() -> None:
+            def reply() -> None:
                 if answer.done():
                     return
                 if error is not None:
@@ -104,30 +104,30 @@ class Network:
                 else:
                     answer.set_result(result)
 
-            passed = self.send(call.server.name, sender.machine, tell, here)
+            passed = self.send(call.server.name, sender.machine, reply, here)
             if not passed and call.name in WRITES and error is None:
-                self._history.noted[f"the answer to a {call.name} was lost"] += 1
+                self._history.rare_events[f"the answer to a {call.name} was lost"] += 1
 
         def give_up() -> None:
             if not answer.done():
                 answer.set_exception(Unavailable(f"{call.server.name}: no answer to {call.name}"))
 
         passed = self.send(sender.machine, call.server.name, arrive, call.server.lane.context)
-        patience = self._loop.call_later(self._patience(passed=passed), give_up, context=here)
+        time_out = self._loop.call_later(self._time_out(passed=passed), give_up, context=here)
         try:
             return await answer
         finally:
-            patience.cancel()
+            time_out.cancel()
 
     def send(
         self, source: str, target: str, deliver: Callable[[], None], context: contextvars.Context
     ) -> bool:
-        """Send a message. False: it is lost for sure."""
-        weather, draw = self.weather, self._random.random
+        """Send a message. False if it was certainly lost."""
+        conditions, draw = self.conditions, self._random.random
         self.messages += 1
         if (source, target) in self.cut:
             return False
-        if weather.loss and draw() < weather.loss:
+        if conditions.loss and draw() < conditions.loss:
             self._history.faults["message lost"] += 1
             return False
 
@@ -136,33 +136,33 @@ class Network:
                 deliver()
 
         self._loop.call_later(self._time(), arrive, context=context)
-        if weather.doubling and draw() < weather.doubling:
+        if conditions.doubling and draw() < conditions.doubling:
             self._history.faults["message doubled"] += 1
             self._loop.call_later(self._time(), arrive, context=context)
         return True
 
     def _time(self) -> float:
-        weather = self.weather
-        if weather.delay and self._random.random() < weather.delay:
+        conditions = self.conditions
+        if conditions.delay and self._random.random() < conditions.delay:
             self._history.faults["message delayed"] += 1
-            return self._random.random() ** 2 * weather.longest_delay
-        return self._random.random() * SWIFT
+            return self._random.random() ** 2 * conditions.longest_delay
+        return self._random.random() * LONGEST_TRANSIT
 
-    def _patience(self, *, passed: bool) -> float:
-        """A refused connection is noticed soon, a silent one late."""
+    def _time_out(self, *, passed: bool) -> float:
+        """A refused connection is noticed early, a silent one late."""
         if not passed and self._random.random() < 0.5:
             return 0.01 + self._random.random() * 0.2
         return 1.0 + self._random.random() * 1.5
 
-    def _carry_out(self, sender: Sender, call: Call) -> tuple[Any, Exception | None]:
+    def _execute(self, sender: Sender, call: Call) -> tuple[Any, Exception | None]:
         result: Any = None
         error: Exception | None = None
         try:
-            result = driven(call.method(*call.arguments, **call.keywords))
-        except Exception as raised:  # noqa: BLE001 - it is the answer
+            result = run_step(call.method(*call.arguments, **call.keywords))
+        except Exception as raised:  # noqa: BLE001 - the error is the answer
             error = raised
-        self.on_applied(
-            Applied(
+        self.on_executed(
+            ExecutedRequest(
                 self._loop.time(),
                 call.server.clock.elapsed(),
                 sender.process,
@@ -177,8 +177,8 @@ class Network:
         return result, error
 
 
-def driven(work: Coroutine[Any, Any, Any]) -> Any:
-    """The result of a coroutine that never waits: what a server does is one step."""
+def run_step(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine that never waits, and return its result: a server's call is one step."""
     try:
         work.send(None)
     except StopIteration as done:

@@ -1,4 +1,4 @@
-"""Processes: one start of the real app on a simulated machine, from its start to its death."""
+"""A simulated process: the real app on a simulated machine, from its start to its end."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from drumbeat.model.triggers.trigger import Trigger
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.ports.store import Store
 from drumbeat.testing import inside
-from simulation.chance import Random
 from simulation.clock import ProcessClock
+from simulation.faulty_coordinator import FaultyCoordinator
 from simulation.loop import Lane, VirtualLoop
 from simulation.network import Network, Sender, Server
-from simulation.remote import Line, RemoteCoordinator, RemoteStore
+from simulation.randomness import Random
+from simulation.remote_backends import Connection, RemoteCoordinator, RemoteStore
 from simulation.runtime import ProcessRuntime
-from simulation.servers import FickleCoordinator
 from simulation.sqlite import SqliteFile
 from simulation.threads import VirtualThreads
 
@@ -34,7 +34,7 @@ HEARTBEAT = 1.0
 LIFETIME = 5.0
 ZONE = "Europe/Paris"
 GAP = "gap"
-"""The schedule whose time lies in the hour that the clocks leave out."""
+"""The schedule whose time lies in the hour that daylight saving skips."""
 RETRY = Retry.linear(2, 0.5)
 
 
@@ -43,7 +43,7 @@ Handle: TypeAlias = Callable[[Context, str], Awaitable[str]]
 
 @dataclass(eq=False, slots=True)
 class Machine:
-    """A computer: its clocks go on while its processes come and go."""
+    """A computer, whose clocks outlive its processes."""
 
     name: str
     clock: ProcessClock
@@ -51,73 +51,72 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What every process of a world has around it."""
+class Environment:
+    """What all processes of a world share."""
 
     loop: VirtualLoop
     network: Network
     store: MemoryStore
-    coordinator: FickleCoordinator
+    coordinator: FaultyCoordinator
     store_server: Server
     coordinator_server: Server
-    apart: bool = False
-    """Whether each process has a store of its own (the in-process mode)."""
+    separate_stores: bool = False
+    """Whether each process has its own store (the in-process mode)."""
     file: SqliteFile | None = None
-    """The file of a SQLite world, whose processes open it themselves."""
+    """The file of a SQLite world, which each process opens itself."""
     threads: int | None = None
-    """How many synchronous handlers run at once, if they have slots of their own."""
+    """How many synchronous handlers run at once, if they have separate slots."""
 
 
 class Process:
-    """One start of an app. Killing it drops all that it had in memory."""
+    """One start of an app. Killing it drops its memory."""
 
-    def __init__(self, machine: Machine, around: Surroundings, random: Random) -> None:
+    def __init__(self, machine: Machine, environment: Environment, random: Random) -> None:
         machine.starts += 1
         self.machine = machine
         self.name = f"{machine.name}.{machine.starts}"
         self.lane = Lane(self.name, self)
-        self.runtime = ProcessRuntime(around.loop, self.lane, machine.clock, random)
-        self._loop = around.loop
+        self.runtime = ProcessRuntime(environment.loop, self.lane, machine.clock, random)
+        self._loop = environment.loop
         sender = Sender(self.name, machine.name, self.lane)
-        self._file = around.file
-        store: Store = around.store
-        coordinator: Coordinator = around.coordinator
-        store_server, coordinator_server = around.store_server, around.coordinator_server
+        self._file = environment.file
+        store: Store = environment.store
+        coordinator: Coordinator = environment.coordinator
+        store_server, coordinator_server = environment.store_server, environment.coordinator_server
         if self._file is not None:
             store, coordinator = self._file.store(self.name), self._file.coordinator(self.name)
             store_server = self._thread_of(store_server)
             coordinator_server = self._thread_of(coordinator_server)
-        self._store = RemoteStore(Line(around.network, sender, store_server), store)
+        self._store = RemoteStore(Connection(environment.network, sender, store_server), store)
         self._coordinator = RemoteCoordinator(
-            Line(around.network, sender, coordinator_server), coordinator
+            Connection(environment.network, sender, coordinator_server), coordinator
         )
         self.app = Drumbeat(
-            "memory://" if around.apart else self._store,
+            "memory://" if environment.separate_stores else self._store,
             coordinator=self._coordinator,
             runtime=self.runtime,
             environment={},
-            **_settings(machine.name, around.threads),
+            **_settings(machine.name, environment.threads),
         )
         self.seen: object = None
-        """The state of its elector when it was last looked at."""
+        """The last observed state of its elector."""
         self.lock: Lock | None = None
         """The lock under which it works."""
 
     @property
     def alive(self) -> bool:
-        """Whether it was not killed."""
         return not self.lane.dead
 
     @property
     def lanes(self) -> tuple[Lane, ...]:
-        """Its main loop, and its threads."""
+        """The lanes of its main loop and of its threads."""
         return (self.lane, *self.runtime.isolated)
 
     @property
     def elector(self) -> LeaderElector | None:
-        """Its elector, once it runs."""
+        """Its elector, once the node runs."""
         node = inside.node(self.app)
-        return None if node is None else node._parts.elector  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - beliefs are private, and what we check
+        return None if node is None else node._parts.elector  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - the checks need its private beliefs
 
     async def start(self) -> None:
         """Start the node; its synchronous handlers run in lanes in place of threads."""
@@ -127,15 +126,15 @@ class Process:
         inside.use_threads(node, VirtualThreads(self._loop, self.runtime))
 
     def kill(self) -> None:
-        """End it here and now, as `kill -9` does."""
+        """End it at once, as `kill -9` does."""
         for lane in self.lanes:
             self._loop.kill(lane)
-        self._store.forget()
+        self._store.unsubscribe_all()
         if self._file is not None:
             self._file.drop(self.name)
 
     def _thread_of(self, server: Server) -> Server:
-        """A server that is a part of this process: paused and killed with it."""
+        """A server that is part of this process: paused and killed with it."""
         return Server(server.name, self.runtime.new_lane(server.name), server.clock)
 
 
@@ -166,7 +165,7 @@ def declare(app: Drumbeat, handle: Handle, release: int = 0) -> None:
 
     @app.task(name="toil", retry=RETRY, timeout=10.0)
     def toil(ctx: Context, payload: str) -> Awaitable[str]:
-        return handle(ctx, payload)  # a virtual thread sees to it to the end
+        return handle(ctx, payload)  # the virtual thread runs the coroutine to its end
 
     def schedule(name: str, when: Trigger, **policies: Unpack[PolicySettings]) -> None:
         app.schedule(work, when, name=name, kwargs={"payload": name}, **policies)

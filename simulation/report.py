@@ -1,4 +1,4 @@
-"""Report: the results of many seeds as text and JSON, and the progress of a long run."""
+"""Reports the results of many seeds as text and JSON, and the progress of a long run."""
 
 from __future__ import annotations
 
@@ -8,40 +8,39 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from drumbeat.model.text import counted
-from simulation.chance import stopwatch
+from simulation.bug_search import BugSearch
 from simulation.history import StoreKind
-from simulation.hunting import Hunt
-from simulation.runs import Result
-from simulation.sometimes import STATES
+from simulation.randomness import stopwatch
+from simulation.rare_states import STATES
+from simulation.seed_runs import Result
 
 REPLAY = "python -m simulation --seed {seed} -v"
 SHOWN = 5
 KEPT = 20
-"""Violations of one seed that are printed for programs."""
+"""The maximum number of violations of one seed in the JSON report."""
 
 
 class Progress:
-    """One line that says how far a run has come, and when it will be over; in a log, a few."""
+    """Prints the progress and the remaining time, in one line on a terminal, rarely in a log."""
 
     def __init__(self, seeds: int) -> None:
         self._seeds = seeds
         self._started = stopwatch()
-        self._told = 0.0
+        self._shown_at = 0.0
         on_terminal = sys.stderr.isatty()
         self._every = 1.0 if on_terminal else 30.0
         self._form = "\r{:<70}" if on_terminal else "{}\n"
 
     @property
     def seconds(self) -> float:
-        """Since the start."""
         return stopwatch() - self._started
 
-    def tell(self, total: Result) -> None:
-        """Every now and then, and when it is over."""
+    def show(self, total: Result) -> None:
+        """Print a line at intervals, and at the end."""
         seconds = self.seconds
-        if seconds - self._told < self._every and total.seeds < self._seeds:
+        if seconds - self._shown_at < self._every and total.seeds < self._seeds:
             return
-        self._told = seconds
+        self._shown_at = seconds
         left = seconds / total.seeds * (self._seeds - total.seeds) if total.seeds else 0.0
         failed = f", {len(total.violations)} with violations" if total.violations else ""
         line = f"{total.seeds:,}/{self._seeds:,} seeds{failed}, {_span(left)} left"
@@ -50,7 +49,7 @@ class Progress:
 
 
 def keep(file: Path, result: Result) -> None:
-    """Add the seeds that found something to a file, at once: a long run may be cut short."""
+    """Append seeds with violations to a file at once: a long run may be interrupted."""
     if result.violations:
         with file.open("a", encoding="utf-8") as kept:
             for seed, broken in sorted(result.violations.items()):
@@ -58,13 +57,12 @@ def keep(file: Path, result: Result) -> None:
 
 
 def text(total: Result, plant: Path | None = None) -> str:
-    """For people."""
     hours = total.virtual_seconds / 3600
     faults = ", ".join(f"{kind} {times:,}" for kind, times in sorted(total.faults.items()))
     lines = [
         f"seeds       {total.seeds:,} ({rate(total):,.0f} a minute)",
         f"virtual     {hours:.1f} hours, {total.steps:,} steps, {total.messages:,} messages",
-        f"checks      {total.checks:,} while it happened, and the rest at the end of each world",
+        f"checks      {total.checks:,} at single steps, and the others at the end of each world",
         f"faults      {faults}",
         f"rare states {len(total.states)} of {len(STATES)} reached",
         *(f"            never: {state}" for state in total.unreached),
@@ -78,7 +76,6 @@ def text(total: Result, plant: Path | None = None) -> str:
 
 
 def as_json(total: Result, plant: Path | None = None) -> str:
-    """For programs."""
     return json.dumps(
         {
             "store": total.store,
@@ -106,23 +103,22 @@ def as_json(total: Result, plant: Path | None = None) -> str:
     )
 
 
-def hunted(hunts: Sequence[Hunt], within: int) -> str:
-    """Which planted bugs were caught, by what, and after how many seeds."""
-    wide = max(len(each.bug) for each in hunts)
+def bug_search_text(searches: Sequence[BugSearch], within: int) -> str:
+    """A table of the planted bugs: after how many seeds each was caught, and by which promise."""
+    wide = max(len(each.bug) for each in searches)
     lines = [f"{'planted bug':<{wide}}  seeds  caught by"]
-    for each in sorted(hunts, key=lambda each: (each.seed is None, each.seed, each.bug)):
+    for each in sorted(searches, key=lambda each: (each.seed is None, each.seed, each.bug)):
         if each.seed is None:
             lines.append(f"{each.bug:<{wide}}  {'-':>5}  nothing within {within} seeds")
         else:
             named = ", ".join(each.named)
             other = "" if each.caught else f" (expected {', '.join(each.expected)})"
             lines.append(f"{each.bug:<{wide}}  {each.seed + 1:>5}  {named}{other}")
-    caught = sum(each.caught for each in hunts)
-    return "\n".join([*lines, f"caught      {caught} of {len(hunts)}"])
+    caught = sum(each.caught for each in searches)
+    return "\n".join([*lines, f"caught      {caught} of {len(searches)}"])
 
 
-def hunted_json(hunts: Sequence[Hunt]) -> str:
-    """The same for programs."""
+def bug_search_json(searches: Sequence[BugSearch]) -> str:
     return json.dumps(
         [
             {
@@ -133,19 +129,19 @@ def hunted_json(hunts: Sequence[Hunt]) -> str:
                 "expected": each.expected,
                 "first": each.first,
             }
-            for each in sorted(hunts, key=lambda each: each.bug)
+            for each in sorted(searches, key=lambda each: each.bug)
         ],
         indent=2,
     )
 
 
 def rate(total: Result) -> float:
-    """Seeds a minute."""
+    """Seeds per minute."""
     return total.seeds / total.seconds * 60 if total.seconds else 0.0
 
 
 def replay(seed: int, store: StoreKind, plant: Path | None) -> str:
-    """The command that shows it again."""
+    """The command that reproduces a violation."""
     command = REPLAY.format(seed=seed) + ("" if store == "memory" else f" --store {store}")
     return f"{command} --plant {plant}" if plant else command
 

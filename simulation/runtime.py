@@ -1,4 +1,4 @@
-"""The runtime of a simulated process: its clock, its chance, and lanes in place of threads."""
+"""The runtime of a simulated process: its clock, its randomness, and lanes instead of threads."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.runtime import Isolated
-from simulation.chance import Random
 from simulation.clock import ProcessClock
 from simulation.loop import Lane, VirtualLoop
+from simulation.randomness import Random
 
 
 class _IsolatedLane:
-    """Work in a lane of its own, as it has a thread of its own in production."""
+    """Runs work in a separate lane; in production it has a separate thread."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class _IsolatedLane:
 
 
 class ProcessRuntime:
-    """What one simulated process runs on."""
+    """The runtime of one simulated process."""
 
     def __init__(self, loop: VirtualLoop, lane: Lane, clock: ProcessClock, random: Random) -> None:
         self._loop = loop
@@ -56,22 +56,20 @@ class ProcessRuntime:
 
     @property
     def clock(self) -> Clock:
-        """Its clock."""
         return self._clock
 
     @property
     def random(self) -> Random:
-        """Seeded."""
         return self._random
 
     def spawn_isolated(
         self, name: str, work: Callable[[Isolated], Coroutine[Any, Any, None]]
     ) -> Isolated:
-        """Start work that goes on even while the main lane is paused."""
+        """Start work that continues while the main lane is paused."""
         return _IsolatedLane(self._lane, self.new_lane(name), self._loop, work)
 
     def new_lane(self, name: str) -> Lane:
-        """A thread of the process, which is paused and killed with it."""
+        """The lane of a new thread of this process, which is paused and killed with it."""
         lane = Lane(f"{self._lane.name}/{name}", self._lane.owner)
         self.isolated.append(lane)
         return lane

@@ -1,12 +1,12 @@
 """SQLite worlds: every simulated process runs the real SQLite store and coordinator on one file.
 
-The code under test is all of `backends/sqlite` but its threads: SQL, transactions, caches of each
-process, checkpoints and the schema. Each process has connections of its own. What its writer and
-reader threads do in production happens here in lanes of the process, which are paused and killed
-with it, as one step of the virtual loop. Hints go through the loop in place of Unix sockets.
+The code under test is all of `backends/sqlite` except its threads: SQL, transactions, caches of
+each process, checkpoints and the schema. Each process has its own connections. The work of its
+writer and reader threads runs in lanes of the process, which are paused and killed with it; each
+call is one step of the virtual loop. Hints go through the loop instead of Unix sockets.
 
-A process can be killed within a transaction: its connection is closed before the COMMIT. The disk
-can be full: SQLite then fails as soon as a transaction needs a new page.
+A process can be killed within a transaction: its connection is closed before the COMMIT. When the
+disk is full, SQLite fails as soon as a transaction needs a new page.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from drumbeat.backends.sqlite.connection.calls import Call, DeferredResult, JoinedCalls
 from drumbeat.backends.sqlite.connection.connections import connect_checkpointer
@@ -33,19 +33,19 @@ from drumbeat.backends.sqlite.store.store import SqliteStore
 from drumbeat.model.errors import Unavailable
 from drumbeat.ports.clock import Clock
 from simulation.loop import VirtualLoop
-from simulation.network import driven
+from simulation.network import run_step
+
+if TYPE_CHECKING:
+    from simulation.file_faults import FileFaults
 
 T = TypeVar("T")
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a temporary folder of its own is made in it
-"""Where the files lie if it exists: no world loses power, so nothing has to reach a disk."""
+"""The place of the files, if it exists: simulated machines never lose power."""
 BOOT = "simulated"
-"""The machine is never restarted in a world."""
+"""The boot id: simulated machines are never restarted."""
 UNBOUNDED = 2**30
-"""Pages that a file may have while the disk is not full."""
-
-Dies = Callable[[str], bool]
-"""Asked before each transaction: kill this process within it?"""
+"""The maximum number of pages of a file while the disk is not full."""
 
 
 class _Connected(Protocol):
@@ -53,9 +53,9 @@ class _Connected(Protocol):
 
 
 class SqliteFile:
-    """The file of one world, and the databases that its processes have opened."""
+    """The file of one world, and the databases opened by its processes."""
 
-    def __init__(self, loop: VirtualLoop, clock: Clock, seed: int) -> None:
+    def __init__(self, loop: VirtualLoop, clock: Clock, seed: int, faults: FileFaults) -> None:
         in_memory = str(SHARED_MEMORY) if SHARED_MEMORY.is_dir() else None
         self._folder = TemporaryDirectory(prefix="drumbeat-simulation-", dir=in_memory)
         self._path = Path(self._folder.name) / "drumbeat.db"
@@ -63,33 +63,27 @@ class SqliteFile:
         self._databases: dict[str, list[_Connected]] = {}
         self.loop = loop
         self.hints = Hints(loop)
-        self.full = False
-        """Whether the disk is full."""
-        self.dies: Dies = lambda _: False
-        self.kill: Callable[[str], None] = lambda _: None
-        """Kills a process, whose connection is closed by then."""
+        self.faults = faults
         self.observer = self.store("observer")
-        """For looking into the file from outside the world."""
-        driven(self.observer.open())
+        """Reads the file from outside the world."""
+        run_step(self.observer.open())
         self._name_domain(f"sqlite-world-{seed}")
 
     def store(self, process: str) -> SqliteStore:
-        """The store as one process opens it."""
         return SqliteStore(self._path, self._clock, database=partial(self._open, process))
 
     def coordinator(self, process: str) -> SqliteCoordinator:
-        """The coordinator as one process opens it."""
         return SqliteCoordinator(
             self._path, self._clock, boot=BOOT, database=partial(self._open, process)
         )
 
     def drop(self, process: str) -> None:
-        """A process has ended: the kernel closes its connections."""
+        """Close the connections of a process that has ended, as the kernel does."""
         for database in self._databases.pop(process, ()):
             database.disconnect()
 
     def close(self) -> None:
-        """At the end of the world, remove the file."""
+        """Close all connections and remove the file."""
         for process in tuple(self._databases):
             self.drop(process)
         self._folder.cleanup()
@@ -102,14 +96,14 @@ class SqliteFile:
         return database
 
     def _name_domain(self, name: str) -> None:
-        """The domain is random in production, and part of the history here."""
+        """Replace the random domain, since it is part of the history."""
         connection = sqlite3.connect(self._path, isolation_level=None)
         connection.execute("UPDATE identity SET value = ? WHERE name = 'domain'", (name,))
         connection.close()
 
 
 class Hints:
-    """Who waits for changes of the file, in all processes."""
+    """The subscriptions to changes of the file, of all processes."""
 
     def __init__(self, loop: VirtualLoop) -> None:
         self._loop = loop
@@ -126,8 +120,8 @@ class Hints:
 
         return remove
 
-    def tell(self, topics: int) -> None:
-        """Wake everyone who waits for any of these topics."""
+    def send(self, topics: int) -> None:
+        """Wake the subscribers of these topics."""
         for number, (wanted, _, context) in tuple(self._waiting.items()):
             if wanted & topics:
                 self._loop.call_soon(self._wake, number, context=context)
@@ -138,7 +132,7 @@ class Hints:
 
 
 class LoopMessenger(Messenger):
-    """Brings hints through the virtual loop, in place of sockets."""
+    """Sends hints through the virtual loop instead of sockets."""
 
     def __init__(self, path: Path, hints: Hints) -> None:
         super().__init__(path)
@@ -148,17 +142,17 @@ class LoopMessenger(Messenger):
         return self._hints.add(topics, wake)
 
     def open(self) -> None:
-        """There is no socket."""
+        """Nothing to do: there is no socket."""
 
     def send(self, topics: int) -> None:
-        self._hints.tell(topics)
+        self._hints.send(topics)
 
     def close(self) -> None:
-        """There is no socket."""
+        """Nothing to do: there is no socket."""
 
 
 class _InlineCheckpointer(Checkpointer):
-    """Checkpoints after the commit that made the log too long, in place of a thread."""
+    """Checkpoints right after the commit that made the log too long, instead of in a thread."""
 
     def _wake(self) -> None:
         self._checkpoint()
@@ -166,7 +160,7 @@ class _InlineCheckpointer(Checkpointer):
 
 
 class SteppedDatabase(Database[S]):
-    """The database of one process: each call is one step, with an answer at once."""
+    """The database of one process: each call is one step and is answered at once."""
 
     def __init__(
         self,
@@ -189,7 +183,7 @@ class SteppedDatabase(Database[S]):
         self._is_open = False
 
     def write(self, step: Callable[[S], T | DeferredResult[T]]) -> Awaitable[T]:
-        return self._run(Call(self._fatal(step), self._file.loop.create_future()))
+        return self._run(Call(self._possibly_fatal(step), self._file.loop.create_future()))
 
     def write_jointly(
         self,
@@ -233,14 +227,14 @@ class SteppedDatabase(Database[S]):
     def _begin_step(self, connection: sqlite3.Connection) -> S:
         if connection is not self._writing:
             self._writing, self._limited = connection, False
-        if self._limited is not self._file.full:
-            self._limited = self._file.full  # fewer pages than it has now are not possible
+        if self._limited is not self._file.faults.disk_is_full:
+            self._limited = self._file.faults.disk_is_full  # SQLite raises 1 to the present size
             connection.execute(f"PRAGMA max_page_count = {1 if self._limited else UNBOUNDED}")
         return self._begin_session(connection)
 
-    def _fatal(self, step: Callable[[S], T]) -> Callable[[S], T]:
-        """The step; or the step and the death of the process, before its commit."""
-        if not self._file.dies(self._process):
+    def _possibly_fatal(self, step: Callable[[S], T]) -> Callable[[S], T]:
+        """The step, or a step that also kills the process before its commit."""
+        if not self._file.faults.dies_writing(self._process):
             return step
 
         def die(session: S) -> T:
@@ -248,7 +242,7 @@ class SteppedDatabase(Database[S]):
             session.flush()
             assert self._writing is not None
             self._writing.close()
-            self._file.kill(self._process)
+            self._file.faults.kill_writing(self._process)
             raise Unavailable(f"{self._process} was killed within a transaction")
 
         return die

@@ -1,8 +1,8 @@
-"""Threads: where the synchronous handlers of a simulated process run. Each is a lane of its own.
+"""Virtual threads, in which the synchronous handlers of a simulated process run; each is a lane.
 
-A handler in a thread goes on when its attempt is over, and while the event loop is blocked; it
-stands still and dies with its process. Here such a handler gives back a coroutine, which the
-virtual thread runs to its end: that is how it can take virtual time.
+A handler in a thread continues when its attempt is over and while the event loop is blocked; it is
+paused and killed with its process. To take virtual time, a simulated synchronous handler returns a
+coroutine, which the virtual thread runs to its end.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class VirtualThreads(Threads):
     def call(
         self, function: Callable[[], Any], context: Context | None = None
     ) -> asyncio.Future[Any]:
-        """Run the function in a lane of its own; cancelling the future does not end it."""
+        """Run the function in a separate lane; cancelling the future does not stop it."""
         home = LANE.get()
         answer: asyncio.Future[Any] = self._loop.create_future()
         lane = self._lanes.pop() if self._lanes else self._runtime.new_lane("handler")
@@ -42,7 +42,7 @@ class VirtualThreads(Threads):
                 result = function() if context is None else context.run(function)
                 if inspect.iscoroutine(result):
                     result = await result
-            except Exception as raised:  # noqa: BLE001 - carried over to the loop
+            except Exception as raised:  # noqa: BLE001 - passed to the loop
                 error = raised
             self._lanes.append(lane)
             self._loop.call_soon(_resolve, answer, result, error, context=home.context.copy())
@@ -51,7 +51,7 @@ class VirtualThreads(Threads):
         return answer
 
     def close(self) -> None:
-        """Nothing: the lanes end with their process."""
+        """Nothing to do: the lanes end with their process."""
 
 
 def _resolve(answer: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:

@@ -1,7 +1,7 @@
-"""Checkers: each promise of Drumbeat, over the history of a simulated world.
+"""Checks each promise of Drumbeat over the history of a simulated world.
 
-Most promises have a watcher, which sees each step as it happens. What can only be said of the end
-is a pure function over the whole history, and over what the store holds then.
+Most promises have a watcher, which checks each step as it happens. Promises about the end of a
+world are pure functions over the whole history and the final content of the store.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from simulation.checkers import apart, jobs, leases, ledger, liveness, ticks
-from simulation.checkers.stored import Look, WhatWasSaidIsThere
+from simulation.checkers import jobs, leases, ledger, liveness, separate_stores, ticks
+from simulation.checkers.stored_answers import AnswersAreStored, ReadJobs
 from simulation.checkers.violation import Violation
 from simulation.checkers.watcher import ServerWatcher, Watcher
-from simulation.history import Applied, Believed, Guarded, History, Ran
+from simulation.history import Belief, ExecutedRequest, HandlerStep, History, LockUse
 
 Checker = Callable[[History], Iterator[Violation]]
-Step = Applied | Believed | Ran | Guarded
+Step = ExecutedRequest | Belief | HandlerStep | LockUse
 
 SERVER_WATCHERS: tuple[type[ServerWatcher], ...] = (
     ticks.EveryTickHasAnAccount,
@@ -31,13 +31,13 @@ SERVER_WATCHERS: tuple[type[ServerWatcher], ...] = (
     jobs.CompletedAtMostOnce,
 )
 WATCHERS: dict[type[Step], tuple[type[Watcher[Any]], ...]] = {
-    Believed: (leases.OneBeliever,),
-    Ran: (jobs.NoTwoHandlersAtOnce, jobs.NothingStartsWhileDraining),
-    Guarded: (leases.OneHolder,),
+    Belief: (leases.OneBeliever,),
+    HandlerStep: (jobs.NoTwoHandlersAtOnce, jobs.NothingStartsWhileDraining),
+    LockUse: (leases.OneHolder,),
 }
 CHECKERS: tuple[Checker, ...] = (
     ledger.one_fire_per_tick,
-    ledger.the_hour_left_out,
+    ledger.the_skipped_hour,
     ledger.fired_means_a_job,
     ledger.writes_are_whole,
     jobs.no_submission_is_lost,
@@ -49,23 +49,23 @@ CHECKERS: tuple[Checker, ...] = (
     liveness.the_backlog_drains,
     liveness.no_ping_pong,
 )
-APART: tuple[Checker, ...] = (
-    apart.taken_once,
-    apart.nothing_fires_early,
+SEPARATE_STORES: tuple[Checker, ...] = (
+    separate_stores.taken_once,
+    separate_stores.nothing_fires_early,
     liveness.a_leader_soon,
-    apart.taken_at_all,
+    separate_stores.taken_at_all,
     liveness.no_ping_pong,
 )
-"""Of worlds in which each node has a store of its own."""
+"""The checkers of worlds in which each node has its own store."""
 
 
 class Monitor:
-    """Shows each step to the watchers that care for it, and keeps what they say."""
+    """Passes each step to the watchers of its kind, and collects their violations."""
 
-    def __init__(self, history: History, look: Look | None = None) -> None:
+    def __init__(self, history: History, read_jobs: ReadJobs | None = None) -> None:
         watchers = [kind(history) for kind in SERVER_WATCHERS]
-        if look is not None:
-            watchers.append(WhatWasSaidIsThere(history, look))
+        if read_jobs is not None:
+            watchers.append(AnswersAreStored(history, read_jobs))
         self._by_call: dict[str, list[ServerWatcher]] = {}
         for watcher in watchers:
             for call in watcher.calls:
@@ -75,50 +75,48 @@ class Monitor:
         }
         self.broken: list[Violation] = []
         self.checked = 0
-        """How often a watcher has looked at a step."""
+        """How often a watcher has checked a step."""
 
     def see(self, step: Step) -> None:
-        """Something has happened."""
-        watchers = self._who_cares_for(step)
+        watchers = self._watchers_of(step)
         self.checked += len(watchers)
         for watcher in watchers:
             self.broken.extend(watcher.see(step))
 
-    def _who_cares_for(self, step: Step) -> Sequence[Watcher[Any]]:
-        if isinstance(step, Applied):
+    def _watchers_of(self, step: Step) -> Sequence[Watcher[Any]]:
+        if isinstance(step, ExecutedRequest):
             return self._by_call.get(step.call, ())
         return self._by_kind[type(step)]
 
 
 def at_the_end(history: History) -> list[Violation]:
-    """What the end of a world shows to be broken."""
-    checkers = APART if history.apart else CHECKERS
+    """The violations that only the end of a world shows."""
+    checkers = SEPARATE_STORES if history.separate_stores else CHECKERS
     return [violation for check in checkers for violation in check(history)]
 
 
 def violations(history: History) -> list[Violation]:
-    """Every broken promise, found anew in the whole history, in the order of time."""
+    """All violations of a whole history, in the order of time."""
     monitor = Monitor(history)
-    for steps in (history.applied, history.believed, history.ran, history.guarded):
+    for steps in (history.requests, history.beliefs, history.handler_steps, history.lock_uses):
         for step in steps:
             monitor.see(step)
-    return in_order([*monitor.broken, *at_the_end(history)])
+    return by_time([*monitor.broken, *at_the_end(history)])
 
 
-def in_order(found: list[Violation]) -> list[Violation]:
-    """By time."""
+def by_time(found: list[Violation]) -> list[Violation]:
     return sorted(found, key=lambda violation: violation.at)
 
 
 __all__ = [
-    "APART",
     "CHECKERS",
+    "SEPARATE_STORES",
     "SERVER_WATCHERS",
     "WATCHERS",
     "Checker",
     "Monitor",
     "Violation",
     "at_the_end",
-    "in_order",
+    "by_time",
     "violations",
 ]

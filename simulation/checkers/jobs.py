@@ -1,4 +1,4 @@
-"""Jobs: S11 to S16, and S20. What became of every job, by the store and by what handlers saw."""
+"""S11 to S16 and S20: the fate of every job, by the answers of the store and by its handlers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from drumbeat.model.jobs.job import (
     Status,
     Taken,
 )
-from simulation.checkers.reading import settled_by, settlements
+from simulation.checkers.history_queries import settled_by, settlements
 from simulation.checkers.violation import Violation
 from simulation.checkers.watcher import ServerWatcher, Watcher
-from simulation.history import Applied, History, Ran
+from simulation.history import ExecutedRequest, HandlerStep, History
 
 WAITING = "waiting"
 RUNNING = "running"
@@ -29,20 +29,19 @@ FINISHED = "finished"
 
 
 class OnlyLegalChanges(ServerWatcher):
-    """S11, S12, S14: changes of status are legal, and a hold that is over changes nothing.
+    """S11, S12, S14: changes of status are legal, and an old hold changes nothing.
 
-    It is a second opinion on every job: where it stands, by the answers that the store gave.
+    It follows the status of every job independently, by the answers of the store.
     """
 
     calls = frozenset({"take", "settle", "reap", "cancel"})
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._standing: dict[JobId, str] = {}
+        self._statuses: dict[JobId, str] = {}
         self._fences: dict[JobId, int] = {}
 
-    def see(self, step: Applied) -> Iterator[Violation]:
-        """Follow every job of the answer."""
+    def see(self, step: ExecutedRequest) -> Iterator[Violation]:
         if step.error is not None:
             return
         if isinstance(step.answer, Taken):
@@ -61,45 +60,48 @@ class OnlyLegalChanges(ServerWatcher):
             elif isinstance(each, Cancelled):
                 yield from self._cancel(step, each.job_id)
 
-    def _claim(self, said: Applied, job_id: JobId, fence: int) -> Iterator[Violation]:
-        standing = self._standing.get(job_id, WAITING)
-        if standing == RUNNING:
-            yield Violation("S14", said.at, f"{said.by} claimed job {job_id} while it was held")
-        elif standing == FINISHED:
-            text = f"{said.by} claimed job {job_id}, which was finished"
-            yield Violation("S11", said.at, text)
+    def _claim(self, request: ExecutedRequest, job_id: JobId, fence: int) -> Iterator[Violation]:
+        status_before = self._statuses.get(job_id, WAITING)
+        if status_before == RUNNING:
+            yield Violation(
+                "S14", request.at, f"{request.by} claimed job {job_id} while it was held"
+            )
+        elif status_before == FINISHED:
+            text = f"{request.by} claimed job {job_id}, which was finished"
+            yield Violation("S11", request.at, text)
         if fence <= self._fences.get(job_id, 0):
-            yield Violation("S12", said.at, f"the fence of job {job_id} did not rise: {fence}")
-        self._standing[job_id], self._fences[job_id] = RUNNING, fence
+            yield Violation("S12", request.at, f"the fence of job {job_id} did not rise: {fence}")
+        self._statuses[job_id], self._fences[job_id] = RUNNING, fence
 
-    def _settle(self, said: Applied, settled: Settled) -> Iterator[Violation]:
+    def _settle(self, request: ExecutedRequest, settled: Settled) -> Iterator[Violation]:
         job_id, fence = settled.hold.job_id, settled.hold.fence
-        standing, held = self._standing.get(job_id, WAITING), self._fences.get(job_id)
-        if standing != RUNNING:
-            yield Violation("S11", said.at, f"{said.by} settled job {job_id}, which was {standing}")
+        status_before, held = self._statuses.get(job_id, WAITING), self._fences.get(job_id)
+        if status_before != RUNNING:
+            yield Violation(
+                "S11", request.at, f"{request.by} settled job {job_id}, which was {status_before}"
+            )
         if fence != held:
-            text = f"{said.by} settled job {job_id} by fence {fence}; it is held by {held}"
-            yield Violation("S12", said.at, text)
-        self._standing[job_id] = FINISHED if settled.status in FINAL else WAITING
+            text = f"{request.by} settled job {job_id} by fence {fence}; it is held by {held}"
+            yield Violation("S12", request.at, text)
+        self._statuses[job_id] = FINISHED if settled.status in FINAL else WAITING
 
-    def _cancel(self, said: Applied, job_id: JobId) -> Iterator[Violation]:
-        standing = self._standing.get(job_id, WAITING)
-        if standing != WAITING:
-            yield Violation("S11", said.at, f"job {job_id} was cancelled while {standing}")
-        self._standing[job_id] = FINISHED
+    def _cancel(self, request: ExecutedRequest, job_id: JobId) -> Iterator[Violation]:
+        status_before = self._statuses.get(job_id, WAITING)
+        if status_before != WAITING:
+            yield Violation("S11", request.at, f"job {job_id} was cancelled while {status_before}")
+        self._statuses[job_id] = FINISHED
 
 
 class CompletedAtMostOnce(ServerWatcher):
-    """S12: a job completes once, and is never claimed after that."""
+    """S12: a job completes once, and is never claimed again."""
 
     calls = frozenset({"take", "settle", "reap"})
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._completed: dict[JobId, Applied] = {}
+        self._completed: dict[JobId, ExecutedRequest] = {}
 
-    def see(self, step: Applied) -> Iterator[Violation]:
-        """Remember who completed what."""
+    def see(self, step: ExecutedRequest) -> Iterator[Violation]:
         for settlement, verdict in settled_by(step):
             if isinstance(verdict, Settled) and verdict.status is Status.COMPLETED:
                 job_id = settlement.hold.job_id
@@ -116,26 +118,24 @@ class CompletedAtMostOnce(ServerWatcher):
                     yield Violation("S12", step.at, text)
 
 
-class NoTwoHandlersAtOnce(Watcher[Ran]):
-    """S14: no handler starts while another of the same job runs, in a process that goes on."""
+class NoTwoHandlersAtOnce(Watcher[HandlerStep]):
+    """S14: no handler starts while another of the same job runs in a live process."""
 
-    def see(self, step: Ran) -> Iterator[Violation]:
-        """Whoever starts finds nobody else at work."""
+    def see(self, step: HandlerStep) -> Iterator[Violation]:
         if step.rivals and "clock drift" not in self.history.kinds:
-            # a machine that counts wrongly cannot know when it has to stop
+            # a machine with a wrong clock rate cannot know when it has to stop
             rivals = ", ".join(step.rivals)
             text = f"{step.by} started job {step.hold.job_id} while it ran on {rivals}"
             yield Violation("S14", step.at, text)
 
 
-class NothingStartsWhileDraining(Watcher[Ran]):
+class NothingStartsWhileDraining(Watcher[HandlerStep]):
     """S20: a node that drains starts no handler any more."""
 
-    def see(self, step: Ran) -> Iterator[Violation]:
-        """Compare each start with what the node itself has said."""
+    def see(self, step: HandlerStep) -> Iterator[Violation]:
         since = self.history.draining.get(step.by)
         if step.what == "started" and since is not None and since < step.at:
-            text = f"{step.by} started job {step.hold.job_id}; it drains since {since:.3f} s"
+            text = f"{step.by} started job {step.hold.job_id}; it has drained since {since:.3f} s"
             yield Violation("S20", step.at, text)
 
 
@@ -148,9 +148,9 @@ def no_submission_is_lost(history: History) -> Iterator[Violation]:
         job_id, payload = cast("tuple[JobId, str]", each.subject)
         job = jobs.get(job_id)
         if job is None or job.status not in FINAL:
-            stands = f"is {job.status}" if job else "does not exist"
+            state = f"is {job.status}" if job else "does not exist"
             yield Violation(
-                "S13", each.at, f"job {job_id} ({payload}) was acknowledged, and {stands}"
+                "S13", each.at, f"job {job_id} ({payload}) was acknowledged, and {state}"
             )
 
 
@@ -170,24 +170,26 @@ def attempts_are_bounded(history: History) -> Iterator[Violation]:
 def payloads_are_kept(history: History) -> Iterator[Violation]:
     """S16: a handler gets what was submitted, and its result is what it returned."""
     jobs = {job.id: job for job in history.dump.jobs}
-    for ran in history.ran:
-        job = jobs.get(ran.hold.job_id)
-        if ran.what == "started" and (job is None or _payload(job) != ran.payload):
-            text = f"{ran.by} ran job {ran.hold.job_id} with {ran.payload!r}, which is not its own"
-            yield Violation("S16", ran.at, text)
+    for step in history.handler_steps:
+        job = jobs.get(step.hold.job_id)
+        if step.what == "started" and (job is None or _payload(job) != step.payload):
+            text = f"{step.by} ran job {step.hold.job_id} with another's {step.payload!r}"
+            yield Violation("S16", step.at, text)
     for job in jobs.values():
         if job.status is Status.COMPLETED and json.loads(job.result or b"null") != _payload(job):
             yield Violation("S16", history.ended_at, f"the result of job {job.id} is not its own")
-    for said in history.calls("insert"):
-        yield from _kept(said, jobs)
+    for request in history.calls("insert"):
+        yield from _kept(request, jobs)
 
 
-def _kept(said: Applied, jobs: dict[JobId, Job]) -> Iterator[Violation]:
-    for verdict in cast("tuple[object, ...]", said.answer or ()):
+def _kept(request: ExecutedRequest, jobs: dict[JobId, Job]) -> Iterator[Violation]:
+    for verdict in cast("tuple[object, ...]", request.answer or ()):
         if isinstance(verdict, Inserted):
             job = jobs.get(verdict.job.id)
             if job is None or job.spec != verdict.job.spec:
-                yield Violation("S16", said.at, f"job {verdict.job.id} is not as it was submitted")
+                yield Violation(
+                    "S16", request.at, f"job {verdict.job.id} is not as it was submitted"
+                )
 
 
 def _payload(job: Job) -> object:

@@ -1,4 +1,4 @@
-"""Leases: S7, S8, S18 and S19. Whom the coordinator appointed, and who believed it."""
+"""S7, S8, S18 and S19: whom the coordinator appointed, and who believed it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import NodeId
 from simulation.checkers.violation import Violation
 from simulation.checkers.watcher import ServerWatcher, Watcher
-from simulation.history import Applied, Believed, Guarded, History
+from simulation.history import Belief, ExecutedRequest, History, LockUse
 
 UNTRUE = frozenset({"lying coordinator", "coordinator restarted empty"})
-"""Under these, the coordinator keeps no promise; what the store promises holds all the same."""
+"""Under these faults the coordinator keeps no promise; those of the store still hold."""
 UNTRUSTED = UNTRUE | {"clock drift"}
-"""Under these, nobody can know whether its term is over."""
+"""Under these faults no process can know whether its term is over."""
 
 
 class TokensRise(ServerWatcher):
@@ -26,8 +26,7 @@ class TokensRise(ServerWatcher):
         super().__init__(history)
         self._highest: dict[str, int] = {}
 
-    def see(self, step: Applied) -> Iterator[Violation]:
-        """Compare each token with the highest so far."""
+    def see(self, step: ExecutedRequest) -> Iterator[Violation]:
         if isinstance(step.answer, Lease):
             lease, highest = step.answer, self._highest.get(step.answer.domain, 0)
             if lease.token <= highest:
@@ -36,11 +35,10 @@ class TokensRise(ServerWatcher):
             self._highest[lease.domain] = max(lease.token, highest)
 
 
-class OneBeliever(Watcher[Believed]):
+class OneBeliever(Watcher[Belief]):
     """S8: no two nodes believe at the same true time that they lead."""
 
-    def see(self, step: Believed) -> Iterator[Violation]:
-        """Whoever comes to believe finds nobody else who does."""
+    def see(self, step: Belief) -> Iterator[Violation]:
         if step.others and not UNTRUSTED & self.history.kinds:
             others = ", ".join(step.others)
             text = (
@@ -51,7 +49,7 @@ class OneBeliever(Watcher[Believed]):
 
 
 class LeasesAreLinear(ServerWatcher):
-    """S18: the coordinator's answers are those of one lease, one step after the other."""
+    """S18: the coordinator's answers are those of a sequential lease."""
 
     calls = frozenset({"acquire", "renew", "release"})
 
@@ -59,14 +57,13 @@ class LeasesAreLinear(ServerWatcher):
         super().__init__(history)
         self._held: dict[str, tuple[Lease, float]] = {}
 
-    def see(self, step: Applied) -> Iterator[Violation]:
-        """Compare each answer with that of the simplest of leases."""
+    def see(self, step: ExecutedRequest) -> Iterator[Violation]:
         if step.error is not None or UNTRUE & self.history.kinds:
             return
         name, now, answer = _name(step), step.server_elapsed, step.answer
         held = self._held.get(name)
         live = held[0] if held is not None and now < held[1] else None
-        if (answer is None or answer is False) == _should(step, live):
+        if (answer is None or answer is False) == _is_grantable(step, live):
             what = f"{step.by}: {step.call} was answered with {answer!r}; held was {live!r}"
             yield Violation("S18", step.at, what)
         if isinstance(answer, Lease):
@@ -75,27 +72,25 @@ class LeasesAreLinear(ServerWatcher):
             del self._held[name]
 
 
-class OneHolder(Watcher[Guarded]):
-    """S19: nobody works under a lock that another may trust in at the same true time."""
+class OneHolder(Watcher[LockUse]):
+    """S19: no process works under a lock that another trusts at the same true time."""
 
-    def see(self, step: Guarded) -> Iterator[Violation]:
-        """Whoever works under a lock finds nobody else who may."""
+    def see(self, step: LockUse) -> Iterator[Violation]:
         if step.others and not UNTRUSTED & self.history.kinds:
             others = ", ".join(step.others)
             text = f"{step.by} works under lock {step.name!r} by {step.token}, and so may {others}"
             yield Violation("S19", step.at, text)
 
 
-def _name(said: Applied) -> str:
-    first = said.arguments[0]
+def _name(request: ExecutedRequest) -> str:
+    first = request.arguments[0]
     return first.name if isinstance(first, Lease) else cast("str", first)
 
 
-def _should(said: Applied, live: Lease | None) -> bool:
-    """Whether the call should be granted."""
-    if said.call == "acquire":
+def _is_grantable(request: ExecutedRequest, live: Lease | None) -> bool:
+    if request.call == "acquire":
         return live is None
-    asked = said.arguments[0]
+    asked = request.arguments[0]
     assert isinstance(asked, Lease)
     return live is not None and _term(live) == _term(asked)
 

@@ -1,4 +1,4 @@
-"""The ledger: S1, S2, S3 and S17 again, by what the store holds in the end."""
+"""S1, S2, S3 and S17 by the final content of the store."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 
 from drumbeat.model.jobs.job import Job
 from drumbeat.model.schedules.plan import Outcome, TickRecord
-from simulation.checkers.reading import jobs_of_ticks, written
+from simulation.checkers.history_queries import jobs_of_ticks, written
 from simulation.checkers.violation import Violation
 from simulation.history import History
 from simulation.process import GAP
@@ -22,14 +22,14 @@ def one_fire_per_tick(history: History) -> Iterator[Violation]:
             yield Violation("S1", _when(history, jobs[-1]), f"{schedule} at {tick} has jobs {ids}")
 
 
-def the_hour_left_out(history: History) -> Iterator[Violation]:
-    """S2: a fixed time in the hour that the clocks leave out comes once, right after it."""
+def the_skipped_hour(history: History) -> Iterator[Violation]:
+    """S2: a fixed time in the hour skipped by daylight saving ticks once, right after it."""
     change = datetime(2026, 3, 29, 1, tzinfo=history.start.tzinfo)
     if not history.start < change < history.wall(history.ended_at):
         return
     declared = [each for each in history.dump.schedules if each.name == GAP]
     if not declared or declared[0].created_at >= change:
-        return  # nobody could declare it in time
+        return  # it was not declared in time
     rows = [row.tick_at for row in history.dump.ledger.get(GAP, ())]
     if rows != [change]:
         yield Violation("S2", history.ended_at, f"{GAP} should have one tick, at {change}: {rows}")
@@ -46,7 +46,7 @@ def fired_means_a_job(history: History) -> Iterator[Violation]:
     }
     for job_id, row in rows.items():
         if job_id not in jobs:
-            yield Violation("S3", history.ended_at, f"{_shown(row)} fired, and has no job")
+            yield Violation("S3", history.ended_at, f"{_shown(row)} fired and has no job")
     for job in jobs.values():
         if job.spec.tick_at is not None and job.id not in rows:
             yield Violation(
@@ -55,7 +55,7 @@ def fired_means_a_job(history: History) -> Iterator[Violation]:
 
 
 def writes_are_whole(history: History) -> Iterator[Violation]:
-    """S17: what was written is in the store as a whole, also if the answer got lost."""
+    """S17: a write is in the store as a whole or not at all, even if its answer was lost."""
     yield from _whole_commits(history)
     batches = Counter(
         payload.split(".")[0]
@@ -79,7 +79,7 @@ def _whole_commits(history: History) -> Iterator[Violation]:
     )
     for name, tick in fired:
         if (name, tick) not in rows:
-            yield Violation("S17", history.ended_at, f"{name} at {tick} was written, with no row")
+            yield Violation("S17", history.ended_at, f"{name} at {tick} was written and has no row")
 
 
 def _when(history: History, job: Job) -> float:

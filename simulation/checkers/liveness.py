@@ -1,4 +1,4 @@
-"""Liveness: L1 to L5. What has to happen once the faults have stopped."""
+"""L1 to L5: what has to happen once the faults have stopped."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from simulation.process import LEASE_TTL
 
 FAILOVER = LEASE_TTL + 3.0
 STARTING = 1.5
-"""Seconds that a process which was killed just before the healing takes to run again."""
+"""Seconds until a process that was killed just before the healing runs again."""
 LATE = 5.0
 DRAINED = 20.0
-"""Seconds before the end: what was due by then is done."""
-FEW = 2
+"""Seconds: a job that was due this long before the end has to be finished."""
+MOST_GAINS = 2
 
 
 def a_leader_soon(history: History) -> Iterator[Violation]:
@@ -35,12 +35,12 @@ def all_due_ticks_are_handled(history: History) -> Iterator[Violation]:
     due_by = history.wall(history.ended_at - LATE)
     for stored in history.dump.schedules:
         if stored.next_tick is not None and stored.next_tick <= due_by:
-            text = f"{stored.name} was due at {stored.next_tick.isoformat()}, and nobody took it up"
+            text = f"{stored.name} was due at {stored.next_tick.isoformat()}, and no leader took it"
             yield Violation("L2", history.ended_at, text)
 
 
 def no_schedule_starves(history: History) -> Iterator[Violation]:
-    """L3: in the last half minute every schedule's ticks are taken up in time."""
+    """L3: in the last half minute every schedule's ticks are taken on time."""
     since = history.wall(history.ended_at - 30.0)
     for name, rows in history.dump.ledger.items():
         for row in rows:
@@ -48,12 +48,12 @@ def no_schedule_starves(history: History) -> Iterator[Violation]:
             fired = row.outcome is Outcome.FIRED or row.leader is not None
             if fired and row.tick_at > since and late > timedelta(seconds=LATE):
                 seconds = late.total_seconds()
-                text = f"{name} at {row.tick_at.isoformat()} was taken up {seconds:g} s late"
+                text = f"{name} at {row.tick_at.isoformat()} was taken {seconds:g} s late"
                 yield Violation("L3", history.ended_at, text)
 
 
 def the_backlog_drains(history: History) -> Iterator[Violation]:
-    """L4: no job that was due some while before the end is unfinished."""
+    """L4: no job that was due well before the end is unfinished."""
     due_by = history.wall(history.ended_at - DRAINED)
     for job in history.dump.jobs:
         if job.status not in FINAL and max(job.created_at, job.run_at) <= due_by:
@@ -62,11 +62,9 @@ def the_backlog_drains(history: History) -> Iterator[Violation]:
 
 
 def no_ping_pong(history: History) -> Iterator[Violation]:
-    """L5: once there is a leader, it stays."""
+    """L5: leadership does not keep changing."""
     settled = history.healed_at + FAILOVER + STARTING
-    gained = [
-        told for told in history.told if told.kind == "LeadershipGained" and told.at > settled
-    ]
-    if len(gained) > FEW:
-        names = ", ".join(f"{told.by} at {told.at:.1f} s" for told in gained)
-        yield Violation("L5", gained[-1].at, f"leadership goes round: {names}")
+    gained = [each for each in history.log if each.kind == "LeadershipGained" and each.at > settled]
+    if len(gained) > MOST_GAINS:
+        names = ", ".join(f"{entry.by} at {entry.at:.1f} s" for entry in gained)
+        yield Violation("L5", gained[-1].at, f"leadership keeps changing: {names}")

@@ -1,4 +1,4 @@
-"""Ticks: S1 to S6, S9, S10. What became of every tick, by the store's own order."""
+"""S1 to S6, S9 and S10: the fate of every tick, in the order of the store."""
 
 from __future__ import annotations
 
@@ -10,46 +10,45 @@ from drumbeat.model.fleet.lease import Epoch
 from drumbeat.model.schedules.plan import Edit, Fire, Skip, SkipReason
 from drumbeat.model.schedules.schedule import Origin, Schedule, StoredSchedule
 from drumbeat.rules.planning.ticks import next_tick
-from simulation.checkers.reading import Commit, changes_by, written_by
+from simulation.checkers.history_queries import Commit, changes_by, written_by
 from simulation.checkers.violation import Violation
 from simulation.checkers.watcher import ServerWatcher
 from simulation.faults import LONGEST_DELAYS
-from simulation.history import Applied, History
+from simulation.history import ExecutedRequest, History
 
 EARLY = timedelta(microseconds=1)
 LEEWAY = timedelta(seconds=max(LONGEST_DELAYS) + 1.0)
-"""A removal accounts for what was due when it was decided on, and may be on its way for so long."""
+"""A removal accounts for the ticks that were due when it was sent; it may travel this long."""
 
 
 class EveryTickHasAnAccount(ServerWatcher):
     """S2: every tick up to the cursor fired once or was skipped for a reason, and nothing else.
 
-    A change by code drops none: what was due before it is handled by the definition of then.
+    A change by code drops no tick: ticks due before it are handled by the old definition.
     """
 
     calls = frozenset({"commit", "put"})
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._standing: dict[str, StoredSchedule] = {}
+        self._stored: dict[str, StoredSchedule] = {}
 
-    def see(self, step: Applied) -> Iterator[Violation]:
-        """Compare the ticks that were passed with those that are accounted for."""
+    def see(self, step: ExecutedRequest) -> Iterator[Violation]:
         for change in changes_by(step):
             wrong = self._edited(step, change) if isinstance(change, Edit) else self._fired(change)
             if wrong:
                 name = change.name if isinstance(change, Edit) else change.plan.name
                 yield Violation("S2", step.at, f"{step.by} on {name}: {wrong}")
 
-    def _edited(self, said: Applied, edit: Edit) -> str:
-        before, after = self._standing.pop(edit.name, None), edit.after
+    def _edited(self, request: ExecutedRequest, edit: Edit) -> str:
+        before, after = self._stored.pop(edit.name, None), edit.after
         if after is not None:
-            self._standing[edit.name] = after
+            self._stored[edit.name] = after
         if before is None:
             return ""
         if after is not None and after.origin is Origin.CODE and (dropped := _dropped(edit)):
             return f"a change by code dropped {dropped} due ticks"
-        passed_to = after.cursor if after else self.history.wall(said.at)
+        passed_to = after.cursor if after else self.history.wall(request.at)
         due = _ticks(before.schedule, before.cursor, passed_to)
         if after is None:
             due = [tick for tick in due if tick <= passed_to - LEEWAY]
@@ -57,10 +56,10 @@ class EveryTickHasAnAccount(ServerWatcher):
 
     def _fired(self, commit: Commit) -> str:
         plan = commit.plan
-        before = self._standing.get(plan.name)
+        before = self._stored.get(plan.name)
         if before is None:
             return ""
-        self._standing[plan.name] = _advanced(before, plan.cursor)
+        self._stored[plan.name] = _advanced(before, plan.cursor)
         due = _ticks(before.schedule, before.cursor, plan.cursor)
         return _unaccounted(due, plan.fires, plan.skips, before.schedule, lenient=False)
 
@@ -74,8 +73,7 @@ class TheCursorOnlyRises(ServerWatcher):
         super().__init__(history)
         self._cursors: dict[str, datetime] = {}
 
-    def see(self, step: Applied) -> Iterator[Violation]:
-        """Compare each cursor with the last one."""
+    def see(self, step: ExecutedRequest) -> Iterator[Violation]:
         cursors = self._cursors
         for change in changes_by(step):
             if isinstance(change, Edit):
@@ -99,8 +97,7 @@ class EpochsNeverFall(ServerWatcher):
         super().__init__(history)
         self._highest = 0
 
-    def see(self, step: Applied) -> Iterator[Violation]:
-        """Compare each epoch with the highest so far."""
+    def see(self, step: ExecutedRequest) -> Iterator[Violation]:
         for commit in written_by(step):
             if commit.epoch < self._highest:
                 text = f"{step.by} wrote at {commit.epoch} after {self._highest}"
@@ -117,8 +114,7 @@ class NoWriteBelowTheFence(ServerWatcher):
         super().__init__(history)
         self._fence = 0
 
-    def see(self, step: Applied) -> Iterator[Violation]:
-        """Compare each epoch with the fence."""
+    def see(self, step: ExecutedRequest) -> Iterator[Violation]:
         if step.call == "claim":
             if isinstance(step.answer, Epoch):
                 if step.answer.number <= self._fence:
@@ -138,8 +134,7 @@ class NothingFiresEarly(ServerWatcher):
 
     calls = frozenset({"commit"})
 
-    def see(self, step: Applied) -> Iterator[Violation]:
-        """Compare each tick with the true time."""
+    def see(self, step: ExecutedRequest) -> Iterator[Violation]:
         for commit in written_by(step):
             for fire in commit.plan.fires:
                 early = fire.tick_at - self.history.wall(step.at)
@@ -149,24 +144,23 @@ class NothingFiresEarly(ServerWatcher):
 
 
 class NothingFiresWhilePaused(ServerWatcher):
-    """S10: once a pause or a removal is written, no tick of before fires any more."""
+    """S10: after a pause or a removal is written, no tick fires."""
 
     calls = frozenset({"commit", "put"})
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
-        self._silent: dict[str, Applied] = {}
+        self._stopped: dict[str, ExecutedRequest] = {}
 
-    def see(self, step: Applied) -> Iterator[Violation]:
-        """Compare each fire with the last word of a person."""
+    def see(self, step: ExecutedRequest) -> Iterator[Violation]:
         for change in changes_by(step):
             if isinstance(change, Edit):
-                self._silent.pop(change.name, None)
+                self._stopped.pop(change.name, None)
                 if change.after is None or change.after.paused:
-                    self._silent[change.name] = step
-            elif change.plan.fires and change.plan.name in self._silent:
-                since = self._silent[change.plan.name].at
-                text = f"{step.by} fired {change.plan.name}, silent since {since:.3f} s"
+                    self._stopped[change.name] = step
+            elif change.plan.fires and change.plan.name in self._stopped:
+                since = self._stopped[change.plan.name].at
+                text = f"{step.by} fired {change.plan.name}, paused or removed since {since:.3f} s"
                 yield Violation("S10", step.at, text)
 
 
@@ -197,7 +191,7 @@ def _unaccounted(
     *,
     lenient: bool,
 ) -> str:
-    """What is wrong with the account of these ticks; empty if nothing is."""
+    """What is wrong with the account of these ticks, or an empty text."""
     accounted = Counter(fire.tick_at for fire in fires)
     for skip in skips:
         run = [skip.tick_at, *_ticks(schedule, skip.tick_at, skip.through)]

@@ -1,4 +1,4 @@
-"""Violations: what a checker says when a promise was broken."""
+"""A violation: the report of a broken promise."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A broken promise: which, when, and who believed what."""
+    """A broken promise."""
 
     invariant: str
-    """Such as S1: `docs/simulation.md` has the list."""
+    """Its code, such as S1; `docs/simulation.md` lists all."""
     at: float
     """True seconds since the start."""
     text: str

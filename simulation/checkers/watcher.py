@@ -1,4 +1,4 @@
-"""Watchers: promises that are looked after in every step, as soon as it has happened."""
+"""Watchers check a promise in every step, as it happens."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import ClassVar, Generic, TypeVar
 
 from simulation.checkers.violation import Violation
-from simulation.history import Applied, History
+from simulation.history import ExecutedRequest, History
 
 Step = TypeVar("Step")
 
 
 class Watcher(Generic[Step]):
-    """Sees the steps of one kind, in their order, and says at once which of them broke a promise.
+    """Checks the steps of one kind, in order.
 
     Its docstring begins with the promise.
     """
@@ -25,7 +25,7 @@ class Watcher(Generic[Step]):
         raise NotImplementedError
 
 
-class ServerWatcher(Watcher[Applied]):
-    """Sees some of the calls that the servers carried out."""
+class ServerWatcher(Watcher[ExecutedRequest]):
+    """Checks some of the calls that the servers executed."""
 
     calls: ClassVar[frozenset[str]]

@@ -21,7 +21,7 @@ UNFINISHED = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 SLEEPERS = {"anyio", "asyncio", "time", "trio"}
 
 CLOCK_MODULES = {
-    "simulation/chance.py",
+    "simulation/randomness.py",
     "src/drumbeat/engine/plumbing/runtime.py",
     "src/drumbeat/ports/runtime.py",
     "src/drumbeat/testing/clock.py",

@@ -1,4 +1,4 @@
-"""The checkers: each one sees the history of a good world doctored in its own way."""
+"""Each checker finds the violation that is planted in the history of a good world."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,19 +10,19 @@ import pytest
 from drumbeat.model.fleet.lease import Epoch, Lease
 from drumbeat.model.jobs.job import Settled, Status, Taken
 from drumbeat.model.schedules.plan import Committed, Edit, Plan, Written
-from simulation import runs
+from simulation import seed_runs
 from simulation.checkers import Monitor, violations
-from simulation.history import Acknowledged, Applied, Guarded, History, Told
-from simulation.world import World, is_apart
+from simulation.history import Acknowledged, ExecutedRequest, History, LockUse, LogEntry
+from simulation.world import World, has_separate_stores
 
 SEED = 3
-"""Of a world in which the coordinator and the clocks keep their promises."""
-Doctor = Callable[[History], None]
+"""A world in which the coordinator and the clocks keep their promises."""
+Change = Callable[[History], None]
 
 
 @pytest.fixture(scope="module")
 def good() -> History:
-    _, history, broken = runs.simulate(SEED)
+    _, history, broken = seed_runs.simulate(SEED)
     assert broken == []
     history.kinds = frozenset()
     assert violations(history) == []
@@ -30,45 +30,45 @@ def good() -> History:
 
 
 def copied(history: History) -> History:
-    """One that can be doctored: what happened stays as it is, the lists of it are new."""
+    """A copy with new lists, which can be changed."""
     return replace(
         history,
-        applied=[*history.applied],
-        believed=[*history.believed],
-        ran=[*history.ran],
-        guarded=[*history.guarded],
+        requests=[*history.requests],
+        beliefs=[*history.beliefs],
+        handler_steps=[*history.handler_steps],
+        lock_uses=[*history.lock_uses],
         draining={**history.draining},
-        told=[*history.told],
+        log=[*history.log],
         acknowledged=[*history.acknowledged],
         dump=replace(history.dump),
     )
 
 
-def find(history: History, call: str, wanted: Callable[[Applied], object]) -> int:
-    """The place of the last such request in the history."""
+def find(history: History, call: str, wanted: Callable[[ExecutedRequest], object]) -> int:
+    """The index of the last matching request in the history."""
     places = [
         place
-        for place, said in enumerate(history.applied)
-        if said.call == call and said.error is None and wanted(said)
+        for place, request in enumerate(history.requests)
+        if request.call == call and request.error is None and wanted(request)
     ]
     return places[-1]
 
 
-def fires(said: Applied) -> bool:
-    plans, verdicts = plans_of(said), cast("Sequence[object]", said.answer)
+def fires(request: ExecutedRequest) -> bool:
+    plans, verdicts = plans_of(request), cast("Sequence[object]", request.answer)
     return bool(plans) and bool(plans[0].fires) and isinstance(verdicts[0], Committed)
 
 
-def plans_of(said: Applied) -> Sequence[Plan]:
-    return cast("Sequence[Plan]", said.arguments[0])
+def plans_of(request: ExecutedRequest) -> Sequence[Plan]:
+    return cast("Sequence[Plan]", request.arguments[0])
 
 
 def first_plan(history: History, change: Callable[[Plan], Plan]) -> None:
     place = find(history, "commit", fires)
-    said = history.applied[place]
-    plans = plans_of(said)
-    arguments = ((change(plans[0]), *plans[1:]), *said.arguments[1:])
-    history.applied[place] = replace(said, arguments=arguments)
+    request = history.requests[place]
+    plans = plans_of(request)
+    arguments = ((change(plans[0]), *plans[1:]), *request.arguments[1:])
+    history.requests[place] = replace(request, arguments=arguments)
 
 
 def doubled_job(history: History) -> None:
@@ -93,11 +93,11 @@ def cursor_back(history: History) -> None:
 
 def wrote_at(history: History, change: Callable[[int], int]) -> None:
     place = find(history, "commit", fires)
-    said = history.applied[place]
-    epoch = said.arguments[1]
+    request = history.requests[place]
+    epoch = request.arguments[1]
     assert isinstance(epoch, Epoch)
     other = replace(epoch, number=change(epoch.number))
-    history.applied[place] = replace(said, arguments=(said.arguments[0], other))
+    history.requests[place] = replace(request, arguments=(request.arguments[0], other))
 
 
 def epoch_back(history: History) -> None:
@@ -109,17 +109,17 @@ def epoch_ahead(history: History) -> None:
 
 
 def epoch_again(history: History) -> None:
-    place = find(history, "claim", lambda said: isinstance(said.answer, Epoch))
-    history.applied.append(history.applied[place])
+    place = find(history, "claim", lambda request: isinstance(request.answer, Epoch))
+    history.requests.append(history.requests[place])
 
 
 def token_again(history: History) -> None:
-    place = find(history, "acquire", lambda said: isinstance(said.answer, Lease))
-    history.applied.append(history.applied[place])
+    place = find(history, "acquire", lambda request: isinstance(request.answer, Lease))
+    history.requests.append(history.requests[place])
 
 
 def two_believers(history: History) -> None:
-    history.believed[-1] = replace(history.believed[-1], others=("n9.1",))
+    history.beliefs[-1] = replace(history.beliefs[-1], others=("n9.1",))
 
 
 def early(history: History) -> None:
@@ -132,32 +132,34 @@ def early(history: History) -> None:
 
 def fired_though_paused(history: History) -> None:
     place = find(history, "commit", fires)
-    said = history.applied[place]
-    stored = plans_of(said)[0].before
+    request = history.requests[place]
+    stored = plans_of(request)[0].before
     edit = Edit(stored, replace(stored, paused=True))
     written = [Written(stored.name)]
-    history.applied.insert(place, replace(said, call="put", arguments=((edit,),), answer=written))
+    history.requests.insert(
+        place, replace(request, call="put", arguments=((edit,),), answer=written)
+    )
 
 
-def settles(said: Applied) -> bool:
-    return isinstance(said.answer, Taken) and any(
+def settles(request: ExecutedRequest) -> bool:
+    return isinstance(request.answer, Taken) and any(
         isinstance(verdict, Settled) and verdict.status is Status.COMPLETED
-        for verdict in said.answer.verdicts
+        for verdict in request.answer.verdicts
     )
 
 
 def settled_again(history: History) -> None:
     place = find(history, "take", settles)
-    history.applied.insert(place + 1, history.applied[place])
+    history.requests.insert(place + 1, history.requests[place])
 
 
-def claims(said: Applied) -> bool:
-    return isinstance(said.answer, Taken) and bool(said.answer.attempts)
+def claims(request: ExecutedRequest) -> bool:
+    return isinstance(request.answer, Taken) and bool(request.answer.attempts)
 
 
 def claimed_twice(history: History) -> None:
     place = find(history, "take", claims)
-    history.applied.insert(place + 1, history.applied[place])
+    history.requests.insert(place + 1, history.requests[place])
 
 
 def lost_submission(history: History) -> None:
@@ -171,8 +173,8 @@ def too_many_attempts(history: History) -> None:
 
 
 def other_payload(history: History) -> None:
-    place = next(place for place, ran in enumerate(history.ran) if ran.what == "started")
-    history.ran[place] = replace(history.ran[place], payload="other")
+    place = next(place for place, ran in enumerate(history.handler_steps) if ran.what == "started")
+    history.handler_steps[place] = replace(history.handler_steps[place], payload="other")
 
 
 def half_a_write(history: History) -> None:
@@ -180,16 +182,16 @@ def half_a_write(history: History) -> None:
 
 
 def lease_out_of_order(history: History) -> None:
-    place = find(history, "acquire", lambda said: isinstance(said.answer, Lease))
-    history.applied[place] = replace(history.applied[place], answer=None)
+    place = find(history, "acquire", lambda request: isinstance(request.answer, Lease))
+    history.requests[place] = replace(history.requests[place], answer=None)
 
 
 def two_holders(history: History) -> None:
-    history.guarded.append(Guarded(1.0, "n1.1", "door", 7, ("n2.1",)))
+    history.lock_uses.append(LockUse(1.0, "n1.1", "door", 7, ("n2.1",)))
 
 
 def started_while_draining(history: History) -> None:
-    last = next(ran for ran in reversed(history.ran) if ran.what == "started")
+    last = next(ran for ran in reversed(history.handler_steps) if ran.what == "started")
     history.draining[last.by] = last.at - 1.0
 
 
@@ -217,10 +219,10 @@ def backlog(history: History) -> None:
 
 def ping_pong(history: History) -> None:
     at = history.ended_at - 1
-    history.told += [Told(at, f"n{n}.1", "LeadershipGained", "leads") for n in range(3)]
+    history.log += [LogEntry(at, f"n{n}.1", "LeadershipGained", "leads") for n in range(3)]
 
 
-DOCTORED: list[tuple[str, Doctor]] = [
+CHANGES: list[tuple[str, Change]] = [
     ("S1", doubled_job),
     ("S2", lost_tick),
     ("S3", missing_job),
@@ -250,16 +252,16 @@ DOCTORED: list[tuple[str, Doctor]] = [
 ]
 
 
-@pytest.mark.parametrize(("invariant", "doctor"), DOCTORED, ids=[name for name, _ in DOCTORED])
-def test_a_broken_promise_is_seen(good: History, invariant: str, doctor: Doctor) -> None:
+@pytest.mark.parametrize(("invariant", "change"), CHANGES, ids=[name for name, _ in CHANGES])
+def test_a_violation_is_found(good: History, invariant: str, change: Change) -> None:
     history = copied(good)
-    doctor(history)
+    change(history)
     assert invariant in {violation.invariant for violation in violations(history)}
 
 
-def test_every_promise_is_doctored() -> None:
+def test_every_promise_has_a_planted_violation() -> None:
     promised = {f"S{number}" for number in range(1, 21)} | {f"L{number}" for number in range(1, 6)}
-    assert {invariant for invariant, _ in DOCTORED} == promised
+    assert {invariant for invariant, _ in CHANGES} == promised
 
 
 def fired_twice(history: History) -> None:
@@ -280,42 +282,42 @@ def fires_no_more(history: History) -> None:
 
 @pytest.fixture(scope="module")
 def apart() -> History:
-    seed = next(seed for seed in range(100) if is_apart(seed))
-    _, history, broken = runs.simulate(seed)
+    seed = next(seed for seed in range(100) if has_separate_stores(seed))
+    _, history, broken = seed_runs.simulate(seed)
     assert broken == []
     return history
 
 
 @pytest.mark.parametrize(
-    ("invariant", "doctor"),
+    ("invariant", "change"),
     [("S1", fired_twice), ("S9", fired_early), ("L3", fires_no_more), ("L1", nobody_leads)],
 )
-def test_a_broken_promise_is_seen_among_stores_apart(
-    apart: History, invariant: str, doctor: Doctor
+def test_a_violation_is_found_with_separate_stores(
+    apart: History, invariant: str, change: Change
 ) -> None:
     history = copied(apart)
-    doctor(history)
+    change(history)
     assert invariant in {violation.invariant for violation in violations(history)}
 
 
-def test_a_promise_is_found_broken_in_the_very_step_that_breaks_it(good: History) -> None:
-    """While the world still goes on, and the same as when its whole history is looked at."""
+def test_a_violation_is_found_in_the_step_that_causes_it(good: History) -> None:
+    """While the world still runs, and the same violations as from the whole history."""
     history = copied(good)
     settled_again(history)
     monitor = Monitor(history)
     seen: list[int] = []
-    for place, said in enumerate(history.applied):
-        monitor.see(said)
+    for place, request in enumerate(history.requests):
+        monitor.see(request)
         if monitor.broken:
             seen.append(place)
     assert seen[0] == find(history, "take", settles)
     assert monitor.broken == [each for each in violations(history) if each.invariant[0] == "S"]
 
 
-def test_what_the_store_says_is_looked_up_at_once() -> None:
+def test_answers_of_the_store_are_compared_with_its_content() -> None:
     world = World(SEED)
     forgetful = Monitor(world.history, lambda ids: [None for _ in ids])
-    world.network.on_applied = forgetful.see
+    world.network.on_executed = forgetful.see
     world.run()
     named = {violation.invariant for violation in forgetful.broken}
     assert {"S3", "S17"} <= named

@@ -1,4 +1,4 @@
-"""The loop of the simulator: virtual time, lanes, and nothing that a seed does not decide."""
+"""The loop of the simulator: virtual time, lanes, and rejection of everything nondeterministic."""
 
 import asyncio
 import threading
@@ -6,21 +6,21 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from simulation.chance import chance
 from simulation.loop import Lane, NotSimulated, VirtualLoop
+from simulation.randomness import random_for
 
 
 @pytest.fixture
 def loop() -> Iterator[VirtualLoop]:
-    loop = VirtualLoop(chance(1, "order").random)
+    loop = VirtualLoop(random_for(1, "order").random)
     yield loop
     loop.close()
 
 
 def until(loop: VirtualLoop, seconds: float) -> None:
-    """Let so much virtual time pass."""
+    """Run the loop for this many virtual seconds."""
     passed = loop.create_future()
-    loop.call_later(seconds, passed.set_result, None, context=loop.home.context)
+    loop.call_later(seconds, passed.set_result, None, context=loop.world_lane.context)
     loop.run_until_complete(passed)
 
 
@@ -51,7 +51,7 @@ def test_a_lane_keeps_its_order(loop: VirtualLoop) -> None:
 
 
 def order_of(seed: int) -> str:
-    loop = VirtualLoop(chance(seed, "order").random)
+    loop = VirtualLoop(random_for(seed, "order").random)
     said: list[str] = []
     for name in "abcdefgh":
         loop.call_soon(said.append, name, context=Lane(name).context)
@@ -134,7 +134,7 @@ def test_a_callback_may_kill_its_own_lane(loop: VirtualLoop) -> None:
     assert said == []
 
 
-def test_another_thread_is_refused(loop: VirtualLoop) -> None:
+def test_calls_from_another_thread_are_rejected(loop: VirtualLoop) -> None:
     refused: list[BaseException] = []
 
     def call() -> None:
@@ -153,6 +153,6 @@ def test_another_thread_is_refused(loop: VirtualLoop) -> None:
     assert len(refused) == 1
 
 
-def test_a_world_in_which_nothing_can_happen_any_more_is_an_error(loop: VirtualLoop) -> None:
-    with pytest.raises(NotSimulated, match="stand still"):
+def test_a_deadlocked_world_is_an_error(loop: VirtualLoop) -> None:
+    with pytest.raises(NotSimulated, match="deadlock"):
         loop.run_until_complete(loop.create_future())

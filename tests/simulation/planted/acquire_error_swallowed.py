@@ -1,4 +1,4 @@
-"""An error while acquiring is swallowed, and the node goes on as the leader (redbeat#208)."""
+"""An error while acquiring is swallowed, and the node leads anyway (redbeat#208)."""
 
 # pyright: reportPrivateUsage=false
 

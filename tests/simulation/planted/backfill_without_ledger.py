@@ -1,4 +1,4 @@
-"""A backfill fires what it is told to, whether the ledger has it as fired or not."""
+"""A backfill fires every requested tick, even those that the ledger has as fired."""
 
 # pyright: reportPrivateUsage=false
 

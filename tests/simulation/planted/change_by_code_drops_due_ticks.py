@@ -1,4 +1,4 @@
-"""A deployment replaces a schedule at once, and drops the ticks that were due."""
+"""A deployment replaces a schedule at once and drops its due ticks."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

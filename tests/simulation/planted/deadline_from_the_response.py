@@ -1,4 +1,4 @@
-"""A leader trusts its term for a whole TTL from when the answer came: the classic of locks."""
+"""A leader trusts its term for a whole TTL from the response: the classic bug of locks."""
 
 # pyright: reportPrivateUsage=false
 

@@ -1,4 +1,4 @@
-"""A node that drains gives leadership up, and goes on taking jobs."""
+"""A draining node gives up leadership, and continues to claim jobs."""
 
 from collections.abc import Generator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""An edit overwrites the schedule as it is, with what was read before."""
+"""An edit overwrites the schedule without comparing it with what was read."""
 
 # pyright: reportPrivateUsage=false
 

@@ -1,4 +1,4 @@
-"""The store takes a leader's write at any epoch (Kleppmann, "How to do distributed locking")."""
+"""The store accepts writes at any epoch (Kleppmann, "How to do distributed locking")."""
 
 # pyright: reportPrivateUsage=false
 

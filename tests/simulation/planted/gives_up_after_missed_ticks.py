@@ -1,4 +1,4 @@
-"""Too many missed ticks, and none of them is accounted for (kubernetes#42649, there 100)."""
+"""Too many missed ticks are dropped without a ledger row (kubernetes#42649: more than 100)."""
 
 # pyright: reportPrivateUsage=false
 

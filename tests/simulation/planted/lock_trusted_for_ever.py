@@ -1,4 +1,4 @@
-"""A lock is held until somebody says otherwise: its holder slept, and never looked at the clock."""
+"""A holder that slept trusts its lock without checking the clock."""
 
 # pyright: reportPrivateUsage=false
 

@@ -1,4 +1,4 @@
-"""The ticker moves on in memory before the store has taken the ticks: River loses ticks so."""
+"""The ticker advances in memory before the store has accepted the ticks (River loses ticks)."""
 
 # pyright: reportPrivateUsage=false
 

@@ -1,4 +1,4 @@
-"""A claim whose answer got lost is never given back: its node does not know that it holds it."""
+"""A node never gives back a claim whose answer was lost."""
 
 # pyright: reportPrivateUsage=false
 

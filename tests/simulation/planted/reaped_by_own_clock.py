@@ -1,4 +1,4 @@
-"""Who is dead is judged by the leader's own wall clock, not by the store's."""
+"""The leader's own wall clock, not the store's, decides which node is dead."""
 
 # pyright: reportPrivateUsage=false
 

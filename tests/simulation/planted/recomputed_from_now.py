@@ -1,4 +1,4 @@
-"""A new leader computes the next ticks from now, and forgets what came before (dkron#1210)."""
+"""A new leader computes the next ticks from now and forgets earlier ones (dkron#1210)."""
 
 # pyright: reportPrivateUsage=false
 

@@ -1,4 +1,4 @@
-"""A release ends whatever term is there: a late one ends another's (Redis locks by DEL)."""
+"""A release ends any term of the name, so a late one ends another's (Redis locks by DEL)."""
 
 # pyright: reportPrivateUsage=false
 

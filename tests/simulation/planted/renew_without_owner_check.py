@@ -1,4 +1,4 @@
-"""A renewal lengthens whatever term is there, whoever holds it (chancy 0.25, river#199)."""
+"""A renewal extends any term of the name, without an owner check (chancy 0.25, river#199)."""
 
 # pyright: reportPrivateUsage=false
 

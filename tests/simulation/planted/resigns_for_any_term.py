@@ -1,4 +1,4 @@
-"""A request to resign names no term: whoever leads after that resigns as well, for ever."""
+"""A request to resign names no term, so every later leader resigns as well."""
 
 # pyright: reportPrivateUsage=false
 

@@ -1,4 +1,4 @@
-"""The count of attempts is not looked at when a node dies, so a killing job kills them all."""
+"""A node's death ignores the attempt limit, so a job that kills its node kills all nodes."""
 
 # pyright: reportPrivateUsage=false
 

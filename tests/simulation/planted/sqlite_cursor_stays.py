@@ -1,10 +1,10 @@
-"""On SQLite a schedule is not moved on with the ticks that it fired."""
+"""On SQLite a schedule's cursor does not move when its ticks fire."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
 
 from drumbeat.backends.sqlite.store.sql import SCHEDULES
-from simulation.planting import changed
+from simulation.sql_patch import patched
 
 STORE = "sqlite"
 CAUGHT_BY = {"S2", "S4", "L2", "L3"}
@@ -13,5 +13,5 @@ FOUND_AT = 4
 
 @contextmanager
 def planted() -> Generator[None]:
-    with changed(SCHEDULES, "advance", "cursor = advanced.cursor", "cursor = advanced.before"):
+    with patched(SCHEDULES, "advance", "cursor = advanced.cursor", "cursor = advanced.before"):
         yield

@@ -1,10 +1,10 @@
-"""On SQLite a new term takes the fence over at the old epoch."""
+"""On SQLite a new term takes over the fence at the old epoch."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
 
 from drumbeat.backends.sqlite.store.sql import NODES
-from simulation.planting import changed
+from simulation.sql_patch import patched
 
 STORE = "sqlite"
 CAUGHT_BY = {"S6"}
@@ -13,5 +13,5 @@ FOUND_AT = 0
 
 @contextmanager
 def planted() -> Generator[None]:
-    with changed(NODES, "take_fence", "fence.epoch + 1", "fence.epoch"):
+    with patched(NODES, "take_fence", "fence.epoch + 1", "fence.epoch"):
         yield

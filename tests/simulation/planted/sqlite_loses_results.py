@@ -1,10 +1,10 @@
-"""On SQLite a job that ends forgets what its handler returned."""
+"""On SQLite a job that ends loses its result."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
 
 from drumbeat.backends.sqlite.store.sql import JOBS
-from simulation.planting import changed
+from simulation.sql_patch import patched
 
 STORE = "sqlite"
 CAUGHT_BY = {"S16"}
@@ -13,5 +13,5 @@ FOUND_AT = 0
 
 @contextmanager
 def planted() -> Generator[None]:
-    with changed(JOBS, "finish", "ended.result, ended.error", "NULL, ended.error"):
+    with patched(JOBS, "finish", "ended.result, ended.error", "NULL, ended.error"):
         yield

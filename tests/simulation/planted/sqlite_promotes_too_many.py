@@ -4,7 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from drumbeat.backends.sqlite.store.sql import JOBS
-from simulation.planting import changed
+from simulation.sql_patch import patched
 
 STORE = "sqlite"
 CAUGHT_BY = {"S13", "L4"}
@@ -13,7 +13,7 @@ FOUND_AT = 0
 
 @contextmanager
 def planted() -> Generator[None]:
-    with changed(
+    with patched(
         JOBS, "delete_pending_through", "(run_at, id) <= (?, ?)", "(run_at - 1000000, id) <= (?, ?)"
     ):
         yield

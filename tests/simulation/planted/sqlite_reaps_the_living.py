@@ -1,4 +1,4 @@
-"""On SQLite a node is judged dead 4.5 seconds before its heartbeat is over."""
+"""On SQLite a node counts as dead 4.5 seconds before its heartbeat expires."""
 
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 from drumbeat.backends.sqlite.store.jobs import job_store
 from drumbeat.backends.sqlite.store.sql import NODES
-from simulation.planting import changed
+from simulation.sql_patch import patched
 
 STORE = "sqlite"
 CAUGHT_BY = {"S14"}
@@ -19,6 +19,6 @@ def planted() -> Generator[None]:
     assert too_many != job_store.LOST
     with (
         patch.object(job_store, "LOST", too_many),
-        changed(NODES, "lives", "expires_at > ?", "expires_at > ? + 4500000"),
+        patched(NODES, "lives", "expires_at > ?", "expires_at > ? + 4500000"),
     ):
         yield

@@ -4,7 +4,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from drumbeat.backends.sqlite.store.sql import JOBS
-from simulation.planting import changed
+from simulation.sql_patch import patched
 
 STORE = "sqlite"
 CAUGHT_BY = {"S12"}
@@ -13,5 +13,5 @@ FOUND_AT = 0
 
 @contextmanager
 def planted() -> Generator[None]:
-    with changed(JOBS, "wait_again", "fence = ?", "fence = ? - 1"):
+    with patched(JOBS, "wait_again", "fence = ?", "fence = ? - 1"):
         yield

@@ -1,4 +1,4 @@
-"""A thread cannot be cancelled, so nobody tells it that its attempt is over (RQ, Celery)."""
+"""A handler in a thread is not told that its attempt is over (RQ, Celery)."""
 
 # pyright: reportPrivateUsage=false
 

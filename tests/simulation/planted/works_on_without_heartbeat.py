@@ -1,4 +1,4 @@
-"""A node that the store does not hear goes on with jobs that others run by then."""
+"""A node whose heartbeats fail continues with jobs that have been reassigned."""
 
 # pyright: reportPrivateUsage=false
 

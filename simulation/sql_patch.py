@@ -1,4 +1,4 @@
-"""Planting: change one SQL statement of a backend for as long as a bug is planted."""
+"""Patches one SQL statement of a backend, to plant a bug."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from drumbeat.backends.sqlite.connection.statements import Statement, Statements
 
 
 @contextmanager
-def changed(statements: Statements, name: str, old: str, new: str) -> Generator[None]:
-    """Replace a part of a statement that occurs in it once."""
+def patched(statements: Statements, name: str, old: str, new: str) -> Generator[None]:
+    """Replace a text that occurs once in the statement."""
     statement = statements.all[name]
     assert statement.text.count(old) == 1, f"{name} does not contain {old!r} once"
     planted = Statement(NamedSql(name, statement.reason, statement.text.replace(old, new)))

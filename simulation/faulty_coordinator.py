@@ -1,4 +1,4 @@
-"""Servers: the coordinator of a memory world, which can lie and can be restarted empty."""
+"""The coordinator of a memory world, which can lie and can be restarted empty."""
 
 from __future__ import annotations
 
@@ -11,29 +11,27 @@ from drumbeat.model.ids import NodeId
 from drumbeat.ports.clock import Clock
 
 
-class FickleLeases(MemoryLeases):
-    """Leases that can be told to lie, and to forget. Left alone they are the memory leases."""
+class FaultyLeases(MemoryLeases):
+    """The memory leases, with switches to lie and to forget."""
 
     def __init__(self, clock: Clock, domain: str) -> None:
         super().__init__(clock, domain)
         self.lying = False
-        """While it lies, it appoints whoever asks, and tells everyone that their term goes on."""
+        """While True, every candidate is appointed, and every renewal succeeds."""
         self._lives = 0
 
     async def acquire(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
-        """A new term if the name is vacant; one for everybody while it lies."""
         if self.lying:
             with self._lock:
                 self._terms.pop(name, None)
         return await super().acquire(name, candidate, ttl)
 
     async def renew(self, lease: Lease) -> Lease | None:
-        """Lengthen this very term, or say so."""
         renewed = await super().renew(lease)
         return lease if renewed is None and self.lying else renewed
 
     def forget(self) -> None:
-        """Lose everything, as a server that is restarted empty, under a new domain."""
+        """Lose everything and take a new domain, as a server that is restarted empty."""
         self._lives += 1
         with self._lock:
             self._terms.clear()
@@ -42,11 +40,11 @@ class FickleLeases(MemoryLeases):
         self._waiters.wake_all()
 
 
-class FickleCoordinator(MemoryCoordinator):
-    """The memory coordinator, with fickle leases."""
+class FaultyCoordinator(MemoryCoordinator):
+    """The memory coordinator with faulty leases."""
 
-    leases: FickleLeases
+    leases: FaultyLeases
 
     def __init__(self, clock: Clock, domain: str) -> None:
         super().__init__(clock, domain)
-        self.leases = FickleLeases(clock, domain)
+        self.leases = FaultyLeases(clock, domain)

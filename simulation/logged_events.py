@@ -1,4 +1,4 @@
-"""Telling: describe the node events that are shown in the story."""
+"""The node events that the transcript shows, and their descriptions."""
 
 from __future__ import annotations
 
@@ -14,30 +14,29 @@ from drumbeat.model.events import (
     TickPassed,
 )
 
-STORY_EVENTS = (
+LOGGED_EVENTS = (
     *(LeadershipGained, LeadershipLost, AttemptLost, AttemptOverran),
     *(NodeStarted, NodeDraining, TickPassed, ScheduleChangeWaits),
 )
 
 
-def described(event: Event) -> str:
-    """The event as a few words."""
+def description_of(event: Event) -> str:
     match event:
         case LeadershipGained():
             return f"leads as epoch {event.epoch}"
         case LeadershipLost():
-            return f"leads no more (epoch {event.epoch}): {event.reason}"
+            return f"no longer leads (epoch {event.epoch}): {event.reason}"
         case AttemptLost():
-            return f"takes job {event.attempt.job_id} away from {event.attempt.node}"
+            return f"takes job {event.attempt.job_id} from the dead node {event.attempt.node}"
         case AttemptOverran():
-            return f"a thread goes on with job {event.attempt.job_id}"
+            return f"a thread continues job {event.attempt.job_id}"
         case NodeStarted():
-            return "runs"
+            return "started"
         case NodeDraining():
             return event.reason
         case TickPassed():
             return f"leaves {event.count} ticks of {event.schedule} to another"
         case ScheduleChangeWaits():
-            return f"its change of {event.schedule} waits for ticks that are due"
+            return f"its change of {event.schedule} waits for due ticks"
         case _:
             return repr(event)

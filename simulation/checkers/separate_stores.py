@@ -1,4 +1,4 @@
-"""Apart: worlds in which each node has a store of its own, and ticks are taken by the mark."""
+"""Checks worlds in which each node has its own store and ticks are taken by the shared cursor."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def taken_at_all(history: History) -> Iterator[Violation]:
         ticks = sorted({tick for _, tick, _ in history.dump.fires.get(name, ())})
         watched = [tick for tick in ticks if end - WATCHED <= tick]
         if not watched or end - watched[-1] > every + LATE:
-            yield Violation("L3", history.ended_at, f"{name} does not fire any more: {ticks[-3:]}")
+            yield Violation("L3", history.ended_at, f"{name} no longer fires: {ticks[-3:]}")
         for before, after in pairwise(watched):
             if after - before > every:
                 text = f"no instance fired {name} between {before} and {after}"

@@ -1,4 +1,4 @@
-"""Instances without a common store move the mark without comparing it first."""
+"""Instances without a common store advance the shared cursor without comparing it."""
 
 # pyright: reportPrivateUsage=false
 
