@@ -39,7 +39,7 @@ MINUTES ?= 10
 chaos: ## run fleets on real servers under faults, and the slow tests that `make test` leaves out: MINUTES=10
 	$(RUN) python -m servers install || test -z "$$CI"
 	$(RUN) python -m chaos --minutes $(MINUTES)
-	$(RUN) pytest -m chaos tests/bad_days
+	$(RUN) pytest -m chaos tests/chaos
 
 mutants: ## plant known bugs in copies of the source, one at a time, and list those that the tests miss
 	$(RUN) python -m servers install || test -z "$$CI"

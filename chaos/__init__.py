@@ -1,8 +1,8 @@
-"""Chaos: fleets of real processes on real servers under faults, and the checks afterwards.
+"""Runs fleets of real processes on real servers under faults, and checks the results.
 
-A day is played on one pair of a store and a coordinator. Nodes fire ticks and run jobs, a client
-submits more, and a nemesis draws faults from a seed. The handlers, and the nodes themselves, write
-down what they did, outside of Drumbeat. In the end everything is healed, and the checks compare
-what was due, what the ledger says, what the handlers wrote and what the client was told.
-`python -m chaos` plays days and writes a report: a table and a picture.
+A run uses one pair of a store and a coordinator. Nodes fire ticks and run jobs, a client submits
+more, and a fault injector executes a fault plan that a seed determines. Handlers and nodes record
+what they did in journals, independently of Drumbeat. At the end everything is healed, and the
+checks compare the due ticks, the ledger, the journals and the acknowledgements of the client.
+`python -m chaos` does several runs and writes a report: a table and a timeline.
 """

@@ -1,6 +1,6 @@
-"""Beliefs: when which node took itself for the leader, by its own `may_act()`.
+"""When each node considered itself the leader, by its own `may_act()`.
 
-All nodes are on one machine and read one clock, so that their words can be compared.
+All nodes are on one machine and read the same clock, so their records can be compared.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from chaos.node import BELIEFS
 def terms_in(folder: Path) -> list[Term]:
     """All terms that nodes believed in, the oldest first, in elapsed time.
 
-    A term that is over does not come back, so between two looks that found it the node would have
-    acted.
+    A term that has ended does not come back, so the node would have acted at any moment between two
+    records of the same term.
     """
     terms: dict[tuple[str, int], Term] = {}
     for path in sorted(folder.glob(f"*{BELIEFS}")):
@@ -33,10 +33,9 @@ def terms_in(folder: Path) -> list[Term]:
 
 
 def clashes(terms: Iterable[Term]) -> Iterator[tuple[Term, Term]]:
-    """Every two terms in which two nodes would have acted at one time.
+    """Every pair of terms in which two nodes would have acted at the same time.
 
-    A single look says of no moment that its node would have acted then: it may have slept before
-    it could write down when that was.
+    A single record proves nothing: the node may have slept between its check and its timestamp.
     """
     certain = [term for term in terms if term.since < term.until]
     for one, other in combinations(sorted(certain, key=lambda term: term.since), 2):

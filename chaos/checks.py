@@ -1,7 +1,7 @@
-"""The checks: each promise as a pure function over the history of a day.
+"""The checks: each promise is a pure function over the history of a run.
 
-In the manner of Jepsen's test of Chronos, but stricter: ticks and fires must be one to one, so that
-an extra fire is as wrong as a missing one. Each check names what was broken, when, and how.
+They follow Jepsen's test of Chronos, but are stricter: ticks and fires must match one to one, so an
+extra fire is as wrong as a missing one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from drumbeat.demo.proof import Tick, TickBalance, balance
 from drumbeat.model.jobs.job import Status
 
 CLOCK_ERROR = 0.1
-"""Seconds by which instants of the store's clock and of the machine's may seem to differ."""
+"""Seconds by which the clocks of the store and of the machine may differ."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Violation:
 
     check: str
     at: float
-    """In seconds of the day; where nothing has an instant, its end."""
+    """In seconds of the run; its end if the violation has no instant."""
     text: str
 
 
@@ -35,7 +35,7 @@ Check = Callable[[History], Iterator[Violation]]
 
 
 def balance_of(history: History) -> TickBalance:
-    """What was due, what fired, and what was run."""
+    """The ticks that were due, that fired and that were run."""
     return balance(
         ((name, tick) for name, ticks in history.due.items() for tick in ticks),
         ((fire.schedule, fire.tick_at) for fire in history.ledger),
@@ -53,12 +53,12 @@ def no_tick_is_lost(history: History) -> Iterator[Violation]:
 
 
 def no_tick_is_doubled(history: History) -> Iterator[Violation]:
-    """No tick fires twice, none fires that no trigger names, and none has two jobs."""
+    """No tick fires twice, no tick fires that is not due, and none has two jobs."""
     found = balance_of(history)
     for tick in found.doubled:
         yield _of_tick(history, "no tick is doubled", tick, "fired twice")
     for tick in found.unasked:
-        yield _of_tick(history, "no tick is doubled", tick, "fired, and was not due")
+        yield _of_tick(history, "no tick is doubled", tick, "fired and was not due")
     jobs = Counter(
         (job.schedule, job.tick_at)
         for job in history.jobs
@@ -70,7 +70,7 @@ def no_tick_is_doubled(history: History) -> Iterator[Violation]:
 
 
 def no_tick_is_early(history: History) -> Iterator[Violation]:
-    """Nothing fires, and no handler runs, before its time; whatever one clock says."""
+    """Nothing fires and no handler runs before its time, whatever one clock says."""
     for fire in history.ledger:
         if fire.recorded_at < fire.tick_at:
             what = f"fired {-fire.lateness:.3f} s early, by {fire.leader}"
@@ -88,7 +88,7 @@ def fired_means_a_job(history: History) -> Iterator[Violation]:
     rows = {fire.job_id: fire for fire in history.ledger}
     for fire in history.ledger:
         if jobs.get(fire.job_id) != (fire.schedule, fire.tick_at):
-            what = f"names job {fire.job_id}, which is not there or is another's"
+            what = f"names job {fire.job_id}, which does not exist or belongs to another tick"
             yield _of_tick(history, "fired means a job", (fire.schedule, fire.tick_at), what)
     for job_id in jobs.keys() - rows.keys():
         text = f"job {job_id} of {jobs[job_id]} has no row in the ledger"
@@ -96,7 +96,7 @@ def fired_means_a_job(history: History) -> Iterator[Violation]:
 
 
 def completed_at_most_once(history: History) -> Iterator[Violation]:
-    """At most one completion of a job is accepted, and it is that of the last claim."""
+    """At most one completion of a job is accepted, by its last claim."""
     accepted: dict[int, list[int]] = defaultdict(list)
     fences = {job.id: job.fence for job in history.jobs}
     for ending in history.endings:
@@ -131,12 +131,12 @@ def no_submission_is_lost(history: History) -> Iterator[Violation]:
 
 
 def batches_are_whole(history: History) -> Iterator[Violation]:
-    """A submission whose answer was lost is there as a whole or not at all, and not twice."""
+    """A submission whose answer was lost exists as a whole or not at all, and only once."""
     numbers = Counter(job.number for job in history.jobs if job.number is not None)
     for batch in history.submissions.unsure:
         there = sorted(batch & numbers.keys())
         if there and len(there) < len(batch):
-            text = f"of the jobs {sorted(batch)}, submitted together, only {there} are there"
+            text = f"of the jobs {sorted(batch)}, submitted together, only {there} exist"
             yield Violation("batches are whole", history.seconds, text)
     for number, count in numbers.items():
         if count > 1:
@@ -147,8 +147,8 @@ def batches_are_whole(history: History) -> Iterator[Violation]:
 def epochs_never_fall(history: History) -> Iterator[Violation]:
     """In the order of commits, the epochs of the ledger never fall.
 
-    The cursor moves with each commit, so within a schedule that is the order of its ticks. Over all
-    schedules it is the order of their instants.
+    Within a schedule that is the order of its ticks, because each commit moves the cursor. Over all
+    schedules it is the order of the recorded instants.
     """
     in_order = sorted(history.ledger, key=lambda fire: fire.recorded_at)
     yield from _falls(history, in_order, "over all schedules")
@@ -170,7 +170,7 @@ def _falls(history: History, fires: list[Fire], where: str) -> Iterator[Violatio
 
 
 def an_epoch_has_one_leader(history: History) -> Iterator[Violation]:
-    """All that was written in one epoch was written by the node that the store gave it to."""
+    """Everything written in an epoch was written by the node to which the store gave it."""
     leaders = {gain.epoch: gain.identity for gain in history.gains}
     for gain in history.gains:
         if leaders[gain.epoch] != gain.identity:
@@ -184,7 +184,7 @@ def an_epoch_has_one_leader(history: History) -> Iterator[Violation]:
 
 
 def no_fire_by_a_deposed_leader(history: History) -> Iterator[Violation]:
-    """Once the next epoch is accepted, nothing is written in the one before."""
+    """Once an epoch is accepted, nothing is written in an earlier one."""
     gained = sorted(history.gains, key=lambda gain: gain.at)
     for fire in history.ledger:
         at = history.second(fire.recorded_at)
@@ -201,17 +201,17 @@ def no_fire_by_a_deposed_leader(history: History) -> Iterator[Violation]:
 
 
 def one_leader_at_a_time(history: History) -> Iterator[Violation]:
-    """No two nodes take themselves for the leader at once.
+    """No two nodes consider themselves the leader at once.
 
-    Not while the coordinator comes back from a crash: one that forgot what it had granted may
-    appoint another before the first has heard of it. What is written is fenced all the same.
+    This is not checked while the coordinator recovers from a crash: it may have forgotten a lease
+    and appoint another leader before the first one notices. Writes are still fenced.
     """
     for one, other in clashes(history.terms):
         if not _coordinator_forgot(history, one, other):
             both = min(one.until, other.until) - max(one.since, other.since)
             text = (
                 f"{one.node} in epoch {one.epoch} and {other.node} in epoch {other.epoch} "
-                f"both took themselves for the leader, for {both:.3f} s"
+                f"both considered themselves the leader, for {both:.3f} s"
             )
             yield Violation("one leader at a time", max(one.since, other.since), text)
 
@@ -228,7 +228,7 @@ def _coordinator_forgot(history: History, one: Term, other: Term) -> bool:
 
 
 def failover_is_quick(history: History) -> Iterator[Violation]:
-    """Somebody leads again within the term of a dead leader and three seconds."""
+    """Another node leads within the term of a dead leader and three seconds."""
     for each in failovers(history):
         if each.seconds > bound(history):
             text = (
@@ -240,13 +240,13 @@ def failover_is_quick(history: History) -> Iterator[Violation]:
 
 
 def everything_settles(history: History) -> Iterator[Violation]:
-    """Once everything is healed, all ticks are caught up and all jobs are finished."""
+    """After the healing all ticks are caught up and all jobs are finished."""
     for what in history.unsettled:
         yield Violation("everything settles", history.seconds, what)
 
 
 def no_node_ends_by_itself(history: History) -> Iterator[Violation]:
-    """Whatever its servers do, a node goes on until it is told to stop, and then stops."""
+    """Whatever its servers do, a node runs until it is asked to stop, and then stops."""
     for what in history.crashes:
         yield Violation("no node ends by itself", history.seconds, what)
 
@@ -270,7 +270,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def violations(history: History) -> list[Violation]:
-    """Every broken promise, in the order in which they were broken."""
+    """All violations, in the order of time."""
     found = [violation for check in CHECKS for violation in check(history)]
     return sorted(found, key=lambda violation: violation.at)
 

@@ -1,39 +1,51 @@
-"""The client: submits jobs during the whole run and records which were acknowledged."""
+"""A client that submits jobs during the whole run and records which were acknowledged."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
-from chaos.crew import clock
 from chaos.history import Submissions
 from chaos.journal import Journal
 from drumbeat import Task
+from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
 
 BATCH = 5
 EVERY = 0.2
+RETRY_EVERY = 0.1
+
+T = TypeVar("T")
+
+clock = SystemClock()
 
 
 class Client:
     """Submits batches of numbered jobs, each number once."""
 
-    def __init__(self, work: Task[[int], None], journal: Journal) -> None:
+    def __init__(
+        self, work: Task[[int], None], journal: Journal, batch: int = BATCH, every: float = EVERY
+    ) -> None:
         self._work = work
         self._journal = journal
+        self._batch = batch
+        self._every = every
         self._number = 0
         self._acknowledged: dict[int, int] = {}
         self._unsure: list[frozenset[int]] = []
+        self.errors: list[Unavailable] = []
+        """The error of each batch whose answer was lost."""
 
     @property
     def submissions(self) -> Submissions:
-        """What became of them so far."""
+        """The outcome of the submissions so far."""
         return Submissions(dict(self._acknowledged), tuple(self._unsure))
 
     @asynccontextmanager
     async def submitting(self) -> AsyncGenerator[None]:
-        """Submit for as long as the body takes, and beyond any error."""
+        """Submit batches while the body runs, whatever errors occur."""
         over = asyncio.Event()
         task = asyncio.create_task(self._submit_until(over))
         try:
@@ -44,18 +56,30 @@ class Client:
 
     async def _submit_until(self, over: asyncio.Event) -> None:
         while not over.is_set():
-            await self._submit()
-            await clock.sleep(EVERY)
+            await self.submit()
+            await clock.sleep(self._every)
 
-    async def _submit(self) -> None:
-        numbers = range(self._number, self._number + BATCH)
-        self._number += BATCH
+    async def submit(self) -> None:
+        """Submit one batch and record the outcome."""
+        numbers = range(self._number, self._number + self._batch)
+        self._number += self._batch
         try:
             jobs = await self._work.submit_many([(number,) for number in numbers])
         except Unavailable as error:
             self._unsure.append(frozenset(numbers))
+            self.errors.append(error)
             self._journal.write("unsure", numbers=list(numbers), error=str(error))
             return
         ids = {number: int(job.id) for number, job in zip(numbers, jobs, strict=True)}
         self._acknowledged |= ids
         self._journal.write("acknowledged", jobs=ids)
+
+
+async def once_available(ask: Callable[[], Awaitable[T]], within: float) -> T:
+    """Ask a store that may be away for a while, until it answers."""
+    async with asyncio.timeout(within):
+        while True:
+            try:
+                return await ask()
+            except Unavailable:
+                await clock.sleep(RETRY_EVERY)

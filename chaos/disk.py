@@ -1,7 +1,7 @@
-"""A small disk, which can be filled up: a file system in memory, for the file of a store.
+"""A small disk that can be filled up: a file system in memory for the file of a store.
 
-To mount one takes the rights of root. Without them there is a plain folder, and processes are held
-to the size that the file has: their writes beyond it fail, which SQLite reports in another way.
+Only root can mount one. Without root it is a plain folder, and a limit on the size of files makes
+the writes of the processes fail, which SQLite reports as another error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FILLING = "filling"
 
 
 class SmallDisk:
-    """A folder on a disk of its own, where that can be had."""
+    """A folder on a separate disk, if it can be mounted."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="drumbeat-disk-"))
@@ -55,7 +55,7 @@ class SmallDisk:
         return self.folder / "fleet.db"
 
     def fill(self, processes: Iterable[int]) -> None:
-        """Leave no room; where the disk is not our own, none for these processes."""
+        """Leave no free space; without a separate disk, only for these processes."""
         if self.mounted:
             _fill(self.folder / FILLING)
             return
@@ -64,7 +64,6 @@ class SmallDisk:
             _limit(pid, max(written, default=0))
 
     def free(self, processes: Iterable[int]) -> None:
-        """Give the room back."""
         if self.mounted:
             (self.folder / FILLING).unlink(missing_ok=True)
             return

@@ -1,8 +1,7 @@
-"""Failovers: how long nobody led, from the end of a term to the next epoch's first act.
+"""Failovers: how long no node led, from the end of a term to the first act of the next epoch.
 
-The time does not run while nobody could have led: while a server is away, or while every node is
-dead, asleep, cut off or held up. Nor while a handler blocks the event loop of the node that leads
-next, for that may hold the lease.
+Time in which no node could have led does not count: while a server is away, or while every node is
+dead, suspended, cut off or blocked.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from itertools import pairwise
 from chaos.history import SERVER_FAULTS, Fault, History, Kind, Term
 
 LATE = 3.0
-"""Seconds after the end of a term within which somebody must lead again."""
+"""Seconds after the end of a term within which another node must lead."""
 UNABLE = frozenset({Kind.PAUSE, Kind.PARTITION, Kind.SLOW, Kind.BLOCK, Kind.SKEW})
-"""What keeps a node from leading while it lives."""
+"""The faults that keep a live node from leading."""
 SCHEDULING_ERROR = 0.01
 
 
@@ -27,23 +26,23 @@ class Failover:
     before: Term
     after: Term
     since: float
-    """From when on somebody could have led: the end of the term, or of what hindered everybody."""
+    """When another node could have led: the end of the term, or of the fault that blocked all."""
 
     @property
     def seconds(self) -> float:
-        """How long it took; an overlap of terms is none."""
+        """How long it took; zero if the terms overlap."""
         return max(0.0, self.after.since - self.since)
 
 
 def bound(history: History) -> float:
-    """What is promised of a failover on this pair."""
+    """The promised time of a failover on this pair."""
     return history.longest_term + LATE
 
 
 def failovers(history: History) -> list[Failover]:
-    """Every change of the leader, in order."""
+    """All changes of the leader, in order."""
     ordered = sorted(history.terms, key=lambda term: (term.since, term.epoch))
-    hindrances = [*_server_faults(history), *_nobody_able(history)]
+    hindrances = [*_server_faults(history), *_no_node_able(history)]
     return [
         Failover(
             before,
@@ -55,7 +54,7 @@ def failovers(history: History) -> list[Failover]:
 
 
 def _could_begin(vacant: float, led: float, hindrances: Sequence[tuple[float, float]]) -> float:
-    """The last moment before somebody led at which nobody could have."""
+    """The last moment before the next term at which no node could have led."""
     ends = [min(until, led) for since, until in hindrances if since < led and until > vacant]
     return max([vacant, *ends])
 
@@ -66,12 +65,12 @@ def _server_faults(history: History) -> Iterator[tuple[float, float]]:
             yield fault.since, fault.until
 
 
-def _nobody_able(history: History) -> Iterator[tuple[float, float]]:
-    """The stretches in which no node could lead."""
+def _no_node_able(history: History) -> Iterator[tuple[float, float]]:
+    """The periods in which no node could lead."""
     able = [
-        stretch
+        period
         for life in history.lives
-        for stretch in _without(
+        for period in _without(
             (life.since, life.until),
             [fault for fault in history.faults if fault.target == life.node],
         )
@@ -85,11 +84,9 @@ def _nobody_able(history: History) -> Iterator[tuple[float, float]]:
         yield end, history.seconds
 
 
-def _without(
-    stretch: tuple[float, float], faults: Sequence[Fault]
-) -> Iterator[tuple[float, float]]:
-    """What is left of a life without the times in which the node was unable."""
-    at, end = stretch
+def _without(period: tuple[float, float], faults: Sequence[Fault]) -> Iterator[tuple[float, float]]:
+    """The periods of a life in which the node was able to lead."""
+    at, end = period
     for fault in sorted(faults, key=lambda fault: fault.since):
         if fault.kind not in UNABLE or fault.until <= at or fault.since >= end:
             continue

@@ -1,4 +1,4 @@
-"""Figures: the results of one or several days in numbers."""
+"""The results of one or several runs in numbers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_SHOWN = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
-    """What was done, and what came of it."""
+    """The faults and the results of a run."""
 
     pair: str
     seconds: float
@@ -28,7 +28,7 @@ class Figures:
     ticks_doubled: int
     ticks_early: int
     latest_tick: float
-    """The longest that a tick was late, in seconds."""
+    """The largest lateness of a tick, in seconds."""
     jobs_submitted: int
     """Those that were acknowledged."""
     jobs_unsure: int
@@ -36,9 +36,9 @@ class Figures:
     jobs_lost: int
     jobs_double_completed: int
     jobs_rerun: int
-    """Runs of handlers beyond one for each tick and job."""
+    """Runs of handlers beyond the first for each tick and job."""
     endings_refused: int
-    """Late words of nodes whose hold was over."""
+    """Late reports of nodes whose hold had ended."""
     failovers: list[float]
     """How long each took, in seconds, the shortest first."""
     failover_bound: float
@@ -47,21 +47,18 @@ class Figures:
 
     @property
     def failover_median(self) -> float | None:
-        """Half of the failovers were as quick as this."""
         return percentile(self.failovers, 0.5)
 
     @property
     def failover_99(self) -> float | None:
-        """99 of 100 failovers were as quick as this."""
         return percentile(self.failovers, 0.99)
 
     @property
     def failover_slowest(self) -> float | None:
-        """The slowest failover."""
         return percentile(self.failovers, 1.0)
 
     def broken(self) -> list[str]:
-        """The violations in words, a few of each kind."""
+        """The violations as sentences, a few of each kind."""
         sentences: list[str] = []
         for check in dict.fromkeys(violation.check for violation in self.violations):
             found = [each for each in self.violations if each.check == check]
@@ -89,15 +86,15 @@ class Figures:
 
 
 def percentile(ordered: Sequence[float], share: float) -> float | None:
-    """The smallest that at least this share of them does not exceed; None if there are none."""
+    """The smallest value that this share of the values does not exceed; None without values."""
     return ordered[max(0, ceil(share * len(ordered)) - 1)] if ordered else None
 
 
 def figures_of(history: History) -> Figures:
-    """Judge a day, and count."""
+    """Check the history of a run, and count."""
     ticks, found = balance_of(history), violations(history)
     broken = Counter(violation.check for violation in found)
-    runs = Counter((run.what, run.tick_at) for run in history.runs)
+    handler_runs = Counter((each.what, each.tick_at) for each in history.runs)
     completions = Counter(
         ending.job_id for ending in history.endings if ending.status is Status.COMPLETED
     )
@@ -115,7 +112,7 @@ def figures_of(history: History) -> Figures:
         jobs_unsure=sum(len(batch) for batch in history.submissions.unsure),
         jobs_lost=broken["no submission is lost"],
         jobs_double_completed=sum(count > 1 for count in completions.values()),
-        jobs_rerun=sum(count - 1 for (what, _), count in runs.items() if what != "block"),
+        jobs_rerun=sum(count - 1 for (what, _), count in handler_runs.items() if what != "block"),
         endings_refused=sum(ending.status is None for ending in history.endings),
         failovers=sorted(each.seconds for each in failovers(history)),
         failover_bound=bound(history),
@@ -124,30 +121,35 @@ def figures_of(history: History) -> Figures:
     )
 
 
-def total(days: Sequence[Figures]) -> Figures:
-    """Several days as one."""
+def total(runs: Sequence[Figures]) -> Figures:
+    """The sum of several runs."""
 
     def add(name: str) -> int:
-        return sum(int(getattr(day, name)) for day in days)
+        return sum(int(getattr(run, name)) for run in runs)
 
     return Figures(
         pair="all",
-        seconds=sum(day.seconds for day in days),
-        faults={kind: sum(day.faults.get(kind, 0) for day in days) for kind in Kind},
+        seconds=sum(run.seconds for run in runs),
+        faults={kind: sum(run.faults.get(kind, 0) for run in runs) for kind in Kind},
         ticks_due=add("ticks_due"),
         ticks_fired=add("ticks_fired"),
         ticks_lost=add("ticks_lost"),
         ticks_doubled=add("ticks_doubled"),
         ticks_early=add("ticks_early"),
-        latest_tick=max((day.latest_tick for day in days), default=0.0),
+        latest_tick=max((run.latest_tick for run in runs), default=0.0),
         jobs_submitted=add("jobs_submitted"),
         jobs_unsure=add("jobs_unsure"),
         jobs_lost=add("jobs_lost"),
         jobs_double_completed=add("jobs_double_completed"),
         jobs_rerun=add("jobs_rerun"),
         endings_refused=add("endings_refused"),
-        failovers=sorted(each for day in days for each in day.failovers),
-        failover_bound=max((day.failover_bound for day in days), default=0.0),
-        violations=[each for day in days for each in day.violations],
-        left_out=list(dict.fromkeys(each for day in days for each in day.left_out)),
+        failovers=sorted(each for run in runs for each in run.failovers),
+        failover_bound=max((run.failover_bound for run in runs), default=0.0),
+        violations=[each for run in runs for each in run.violations],
+        left_out=list(dict.fromkeys(each for run in runs for each in run.left_out)),
     )
+
+
+def with_total(runs: Sequence[Figures]) -> list[Figures]:
+    """The runs, and their sum if there are several."""
+    return [*runs, total(runs)] if len(runs) > 1 else list(runs)

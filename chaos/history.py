@@ -1,6 +1,6 @@
-"""The history of a day: everything that the checks, the figures and the picture are made from.
+"""The history of a run: the input of the checks, the figures and the timeline.
 
-Instants in seconds count from the beginning of the day. What a store says stays as it said it.
+Instants in seconds count from the start of the run. Instants of the store are not converted.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class Kind(StrEnum):
     PAUSE = "pause"
     """SIGSTOP, and SIGCONT later."""
     PARTITION = "partition"
-    """Nothing gets from a node to a server, or back, or either."""
+    """No message passes from a node to a server, or back, or both."""
     SLOW = "slow"
-    """What passes between a node and its servers takes long."""
+    """Messages between a node and its servers are delayed."""
     SKEW = "skew"
-    """The wall clock of a node jumps, and jumps back."""
+    """The wall clock of a node jumps, and later jumps back."""
     BLOCK = "block"
-    """A handler holds the event loop of its node up."""
+    """A handler blocks the event loop of its node."""
     RESTART = "restart"
-    """kill -9 of a server; it comes back with what it knew."""
+    """kill -9 of a server, which restarts with its data."""
     EMPTY = "empty"
-    """kill -9 of a coordinator; it comes back and knows nothing."""
+    """kill -9 of a coordinator, which restarts without data."""
     DISK_FULL = "disk full"
 
 
@@ -42,7 +42,7 @@ SERVER_FAULTS = frozenset({Kind.RESTART, Kind.EMPTY, Kind.DISK_FULL})
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that was done to one node or server."""
+    """A fault that was injected into a node or a server."""
 
     kind: Kind
     target: str
@@ -53,7 +53,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """A process of a node, from when it was ready to its end."""
+    """The life of a process, from when it was ready to its end."""
 
     node: str
     since: float
@@ -62,19 +62,19 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One term, from the first look that found its node leading to the last."""
+    """One term, from the first record of its leader to the last."""
 
     node: str
     epoch: int
     since: float
     until: float
     reason: str = ""
-    """Why it ended, in the words of its node; nothing if that could not say."""
+    """Why it ended, as its node recorded it; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gain:
-    """A node was told that its epoch is accepted."""
+    """A node learned that the store accepted its epoch."""
 
     identity: str
     epoch: int
@@ -94,13 +94,13 @@ class Fire:
 
     @property
     def lateness(self) -> float:
-        """Seconds from its time to the ledger."""
+        """Seconds from the tick to its record in the ledger."""
         return (self.recorded_at - self.tick_at).total_seconds()
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A handler ran: a beat of a schedule, or a numbered job."""
+    """A run of a handler, of a schedule or of a numbered job."""
 
     node: str
     at: float
@@ -112,7 +112,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """A node reported how an attempt ended. No status: it was refused, the hold was over."""
+    """A report of how an attempt ended. Without a status it was rejected, as the hold had ended."""
 
     node: str
     at: float
@@ -123,7 +123,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class StoredJob:
-    """A job as the store has it at the end."""
+    """A job as stored at the end."""
 
     id: int
     task: str
@@ -137,27 +137,27 @@ class StoredJob:
 
 @dataclass(frozen=True, slots=True)
 class Submissions:
-    """What the client knows of the jobs that it submitted."""
+    """The outcome of the submissions, as the client knows it."""
 
     acknowledged: Mapping[int, int] = field(default_factory=dict[int, int])
     """Job ids by number; the store has promised to run them."""
     unsure: Sequence[frozenset[int]] = ()
-    """Batches that were not answered: each is in the store as a whole, or not at all."""
+    """Batches without an answer: each is in the store as a whole or not at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """One day on one pair."""
+    """One run on one pair."""
 
     pair: str
     seed: int
     ttl: float
     longest_term: float
-    """How long its coordinator may keep a dead leader's term."""
+    """The longest time that the coordinator may keep a dead leader's term."""
     began_at: datetime
     """The wall clock at second 0."""
     seconds: float
-    """How long the day was, the healing at its end included."""
+    """The length of the run, including the recovery at its end."""
     nodes: Sequence[str]
     servers: Sequence[str]
     due: Mapping[str, Sequence[datetime]]
@@ -172,14 +172,14 @@ class History:
     submissions: Submissions = field(default_factory=Submissions)
     faults: Sequence[Fault] = ()
     unsettled: Sequence[str] = ()
-    """What had not come to its end long after everything was healed, in words."""
+    """What had not finished long after the healing, as sentences."""
     crashes: Sequence[str] = ()
-    """Nodes that ended by themselves, in words."""
+    """Nodes that ended by themselves, as sentences."""
     forgetful: str | None = None
     """The server that elects leaders and may forget its last writes when it is killed."""
     left_out: Sequence[str] = ()
-    """Faults that this machine cannot do, in words."""
+    """Faults that are impossible on this machine, as sentences."""
 
     def second(self, instant: datetime) -> float:
-        """An instant of the wall clock in seconds of the day."""
+        """An instant of the wall clock in seconds of the run."""
         return (instant - self.began_at).total_seconds()

@@ -1,9 +1,9 @@
-"""The journal: what nodes saw and did, written by themselves and outside of Drumbeat.
+"""The journals, in which nodes record what they observed and did, independently of Drumbeat.
 
-One file for each process, one line for each thing, each written by a single append. Only whole
-lines are read: of one that reaches into the next page of memory, its end may come a little later
-than its beginning, or never if the process is killed just then. Instants are the machine's elapsed
-time, which no skewed wall clock touches, so that the words of all processes can be compared.
+Each process has one file, and each record is one line, written by a single append. Only complete
+lines are read: the end of a line that crosses a memory page may arrive later than its beginning, or
+never if the process is killed. Instants are the machine's elapsed time, which a skewed wall clock
+does not change, so the records of all processes can be compared.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _clock = SystemClock()
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line: who, when, what, and the rest."""
+    """One line of a journal."""
 
     node: str
     at: float
@@ -33,14 +33,14 @@ class Entry:
 
 
 class Journal:
-    """The file that one process writes."""
+    """The journal of one process."""
 
     def __init__(self, folder: Path, label: str) -> None:
         self._path = folder / f"{label}.{os.getpid()}{SUFFIX}"
         self._file: int | None = None
 
     def write(self, kind: str, **facts: object) -> None:
-        """Note one thing, durably for everything but a crash of the machine."""
+        """Append a record, which survives everything except a crash of the machine."""
         if self._file is None:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
             self._file = os.open(self._path, flags, 0o600)
@@ -49,12 +49,12 @@ class Journal:
 
 
 def read_journals(folder: Path) -> list[Entry]:
-    """Everything that all processes noted, in the order of time."""
+    """The records of all processes, in the order of time."""
     return sorted(_entries(folder), key=lambda entry: entry.at)
 
 
 def whole_lines(path: Path) -> list[str]:
-    """The lines of a file that another process writes, without one that is not whole yet."""
+    """The complete lines of a file that another process writes."""
     return path.read_bytes().decode("utf-8", errors="replace").split("\n")[:-1]
 
 

@@ -1,7 +1,7 @@
-"""One node of a fleet, as a process of its own: `python -m chaos.node`.
+"""One node of a fleet, in a separate process: `python -m chaos.node`.
 
-Whatever happens to it goes into its journal. While it takes itself for the leader it says so,
-every few milliseconds.
+It records its events in its journal. While it considers itself the leader, it records so every few
+milliseconds.
 """
 
 from __future__ import annotations
@@ -33,35 +33,35 @@ from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
 
 ROOT = Path(__file__).parents[1]
-SAY_EVERY = 0.005
+RECORD_EVERY = 0.005
 BELIEFS = ".beliefs"
-"""How the names of the files end that nodes write their beliefs to."""
+"""The suffix of the files to which nodes write their beliefs."""
 BLOCK = "block"
-"""The task that holds an event loop up."""
+"""The task that blocks an event loop."""
 LONG_EVERY = 5
 LONG = 0.5
-"""Seconds that every so many jobs take: a node that is harmed should have some at hand."""
+"""Every fifth job takes this many seconds, so that nodes hit by a fault have work in progress."""
 
 clock = SystemClock()
 
 
 @dataclass(frozen=True, slots=True)
-class Peculiar:
-    """What is special about one node of a fleet."""
+class NodeOverrides:
+    """The settings in which one node differs from the others of its fleet."""
 
     store: str | None = None
-    """Its own way to the store; None: as all others."""
+    """Its own address of the store, if it differs."""
     coordinator: str | None = None
-    """Its own way to the coordinator; None: as all others."""
+    """Its own address of the coordinator, if it differs."""
     jump: float = 0.0
-    """By how many seconds its wall clock jumps when the process is sent SIGUSR1."""
+    """Seconds by which its wall clock jumps on SIGUSR1."""
     lifetime: float | None = None
-    """Seconds of silence after which it is taken for dead; None: as long as a term."""
+    """Seconds without a heartbeat after which it counts as dead; by default the TTL."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """What an app runs on, where that is not what the setting says."""
+class AppOverrides:
+    """What replaces the setting's values for one app."""
 
     store: str | Store | None = None
     coordinator: str | None = None
@@ -70,10 +70,10 @@ class Place:
 
 
 def make_app(
-    setting: DemoSetting, label: str, place: Place | None = None
+    setting: DemoSetting, label: str, place: AppOverrides | None = None
 ) -> tuple[Drumbeat, Task[[int], None]]:
-    """The app of every node, and its task for jobs."""
-    place = place or Place()
+    """The app of a node, and its task for numbered jobs."""
+    place = place or AppOverrides()
     settings: Settings = {
         "instance_id": label,
         "namespace": setting.namespace,
@@ -92,20 +92,20 @@ def make_app(
         **settings,
     )
     journal = Journal(setting.folder, label)
-    _note_events(app, journal)
+    _record_events(app, journal)
     for number in range(setting.schedules):
         _declare_beat(app, journal, f"beat-{number}")
 
     @app.task(retry=Retry.linear(max_retries=50, delay=0.1))
     async def work(ctx: Context, number: int) -> None:
-        _note_run(journal, ctx, f"job-{number}")
+        _record_run(journal, ctx, f"job-{number}")
         if number % LONG_EVERY == 0:
             await clock.sleep(LONG)
 
     @app.task(name=BLOCK, retry=Retry.never())
     async def block(ctx: Context, seconds: float) -> None:
-        _note_run(journal, ctx, BLOCK)
-        Event().wait(seconds)  # what a handler must not do
+        _record_run(journal, ctx, BLOCK)
+        Event().wait(seconds)  # blocks the event loop, as no handler should
 
     return app, work
 
@@ -115,16 +115,16 @@ def _declare_beat(app: Drumbeat, journal: Journal, name: str) -> None:
 
     @app.scheduled(every(seconds=1), name=name, misfire="all", overlap="allow", retry=retry)
     async def beat(ctx: Context) -> None:
-        _note_run(journal, ctx, name)
+        _record_run(journal, ctx, name)
 
 
-def _note_run(journal: Journal, ctx: Context, what: str) -> None:
+def _record_run(journal: Journal, ctx: Context, what: str) -> None:
     tick = None if ctx.tick_at is None else ctx.tick_at.isoformat()
     hold = ctx.attempt.hold
     journal.write("ran", what=what, tick_at=tick, job=hold.job_id, fence=hold.fence)
 
 
-def _note_events(app: Drumbeat, journal: Journal) -> None:
+def _record_events(app: Drumbeat, journal: Journal) -> None:
     @app.on(NodeStarted)
     def started(_: NodeStarted) -> None:
         journal.write("started")
@@ -152,39 +152,38 @@ def _note_events(app: Drumbeat, journal: Journal) -> None:
 
 
 class JumpingClock(SystemClock):
-    """The machine's clock, until it jumps."""
+    """The machine's clock, whose wall clock can jump."""
 
     def __init__(self) -> None:
         self.skew = timedelta()
 
     def now(self) -> datetime:
-        """The wall clock, off by as much as it has jumped."""
         return super().now() + self.skew
 
 
-class Jumping(SystemRuntime):
-    """A machine whose wall clock may jump."""
+class JumpingRuntime(SystemRuntime):
+    """The machine's runtime, with a clock that can jump."""
 
     def __init__(self) -> None:
         super().__init__()
         self._clock = self.jumping = JumpingClock()
 
 
-def say_beliefs(app: Drumbeat, path: Path) -> None:
-    """Write down every look that finds this node leading: before it, after it, and the epoch."""
+def record_beliefs(app: Drumbeat, path: Path) -> None:
+    """Record every check that finds this node leading: the times around it, and the epoch."""
     never = Event()
     with path.open("ab", buffering=0) as file:
-        while not never.wait(SAY_EVERY):
+        while not never.wait(RECORD_EVERY):
             before = clock.elapsed()
             epoch = app.leadership.epoch
             if epoch is not None:
                 file.write(f"{before:.6f} {clock.elapsed():.6f} {epoch}\n".encode())
 
 
-def command(setting: DemoSetting, label: str, peculiar: Peculiar) -> list[str]:
+def command(setting: DemoSetting, label: str, overrides: NodeOverrides) -> list[str]:
     """The command that runs a node with `main`, from the root of the repository."""
     given = {**asdict(setting), "folder": str(setting.folder)}
-    words = json.dumps([given, label, asdict(peculiar)])
+    words = json.dumps([given, label, asdict(overrides)])
     return [sys.executable, "-m", "chaos.node", words]
 
 
@@ -193,18 +192,18 @@ def main() -> None:
     given, label, special = json.loads(sys.argv[1])
     folder = Path(given.pop("folder"))
     setting = DemoSetting(**given, folder=folder)
-    peculiar = Peculiar(**special)
-    logging.getLogger("drumbeat").setLevel(logging.CRITICAL)  # bad days are expected here
-    machine = Jumping()
-    place = Place(peculiar.store, peculiar.coordinator, machine, peculiar.lifetime)
+    overrides = NodeOverrides(**special)
+    logging.getLogger("drumbeat").setLevel(logging.CRITICAL)  # errors are expected here
+    machine = JumpingRuntime()
+    place = AppOverrides(overrides.store, overrides.coordinator, machine, overrides.lifetime)
     app, _ = make_app(setting, label, place)
 
     def jump(*_: object) -> None:
-        machine.jumping.skew += timedelta(seconds=peculiar.jump)
+        machine.jumping.skew += timedelta(seconds=overrides.jump)
 
     signal.signal(signal.SIGUSR1, jump)
     path = folder / f"{label}.{os.getpid()}{BELIEFS}"
-    Thread(target=say_beliefs, args=(app, path), name="beliefs", daemon=True).start()
+    Thread(target=record_beliefs, args=(app, path), name="beliefs", daemon=True).start()
     app.run()
 
 

@@ -1,4 +1,4 @@
-"""The page: the pictures and figures of all days, as one HTML file that needs nothing else."""
+"""The report: the timelines and figures of all runs, as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -7,47 +7,46 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from chaos.figures import Figures, total
+from chaos.figures import Figures, total, with_total
 from chaos.history import SERVER_FAULTS, History, Kind
-from chaos.picture import EPOCHS, FAULTS, LATE, LOST, ON_TIME, Picture
 from chaos.table import rows
+from chaos.timeline import EPOCHS, FAULTS, LATE, LOST, ON_TIME, Timeline
 
 TEMPLATE = Path(__file__).with_name("page.html")
 FILE = "index.html"
 
 
-def write_page(folder: Path, days: Sequence[tuple[History, Figures]]) -> Path:
-    """Write the page into a folder, and say where it is."""
+def write_page(folder: Path, runs: Sequence[tuple[History, Figures]]) -> Path:
+    """Write the report into a folder, and return its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILE
-    path.write_text(page(days), encoding="utf-8")
+    path.write_text(page(runs), encoding="utf-8")
     return path
 
 
-def page(days: Sequence[tuple[History, Figures]]) -> str:
-    """The whole page."""
-    figures = [each for _, each in days]
+def page(runs: Sequence[tuple[History, Figures]]) -> str:
+    figures = [each for _, each in runs]
     return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
-        summary=_summary(total(figures), len(days)),
+        summary=_summary(total(figures), len(runs)),
         legend=_legend(),
-        days="".join(_day(history, each) for history, each in days),
+        runs="".join(_run(history, each) for history, each in runs),
         table=_table(figures),
     )
 
 
-def _summary(all_days: Figures, count: int) -> str:
-    faults = sum(all_days.faults.values())
+def _summary(sums: Figures, count: int) -> str:
+    faults = sum(sums.faults.values())
     figures = {
         "fleets": f"{count}",
         "faults": f"{faults:,}",
-        "ticks due": f"{all_days.ticks_due:,}",
-        "lost": f"{all_days.ticks_lost:,}",
-        "doubled": f"{all_days.ticks_doubled:,}",
-        "jobs submitted": f"{all_days.jobs_submitted:,}",
-        "jobs lost": f"{all_days.jobs_lost:,}",
-        "completed twice": f"{all_days.jobs_double_completed:,}",
-        "failover, median": _seconds(all_days.failover_median),
-        "slowest": _seconds(all_days.failover_slowest),
+        "ticks due": f"{sums.ticks_due:,}",
+        "lost": f"{sums.ticks_lost:,}",
+        "doubled": f"{sums.ticks_doubled:,}",
+        "jobs submitted": f"{sums.jobs_submitted:,}",
+        "jobs lost": f"{sums.jobs_lost:,}",
+        "completed twice": f"{sums.jobs_double_completed:,}",
+        "failover, median": _seconds(sums.failover_median),
+        "slowest": _seconds(sums.failover_slowest),
     }
     return "".join(
         f"<div><b>{value}</b><span>{escape(name)}</span></div>" for name, value in figures.items()
@@ -72,7 +71,7 @@ def _legend() -> str:
     return f"<span>{led}leads, a colour for each epoch</span>{others}"
 
 
-def _day(history: History, figures: Figures) -> str:
+def _run(history: History, figures: Figures) -> str:
     verdict = "holds" if not figures.violations else f"violations: {len(figures.violations)}"
     style = "good" if not figures.violations else "bad"
     facts = (
@@ -86,19 +85,19 @@ def _day(history: History, figures: Figures) -> str:
     broken += "".join(f"<li>left out: {escape(sentence)}</li>" for sentence in figures.left_out)
     return (
         f'<section><h2>{escape(history.pair)} <em class="{style}">{verdict}</em></h2>'
-        f"<p>{escape(facts)}</p>{Picture(history).draw()}"
+        f"<p>{escape(facts)}</p>{Timeline(history).draw()}"
         f"{f'<ul>{broken}</ul>' if broken else ''}</section>"
     )
 
 
-def _table(days: Sequence[Figures]) -> str:
-    shown = [*days, total(days)] if len(days) > 1 else list(days)
-    head = "".join(f"<th>{escape(day.pair)}</th>" for day in shown)
+def _table(runs: Sequence[Figures]) -> str:
+    shown = with_total(runs)
+    head = "".join(f"<th>{escape(run.pair)}</th>" for run in shown)
     groups = "".join(
         "<tbody>"
         + "".join(
             f"<tr><th>{escape(name)}</th>"
-            + "".join(f"<td>{escape(show(day))}</td>" for day in shown)
+            + "".join(f"<td>{escape(show(run))}</td>" for run in shown)
             + "</tr>"
             for name, show in group
         )

@@ -1,4 +1,4 @@
-"""Pairs: on which store and by which coordinator a fleet runs, as real servers and a small disk."""
+"""The pairs of a store and a coordinator that fleets run on, as real servers and a small disk."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ STARTS: Mapping[str, Callable[[], AnyServer]] = {
 STORES = ("sqlite", "postgres")
 COORDINATORS = ("redis", "etcd", "consul")
 PAIRS = ("sqlite", "postgres", "postgres+etcd", "postgres+redis", "postgres+consul")
-"""Those of a run that names none."""
+"""The default pairs."""
 FORGETFUL = frozenset({"redis", "etcd", "consul"})
-"""May come back from a crash without a term that they had granted, or are emptied on purpose."""
+"""Coordinators that may lose a granted term in a crash, or that are emptied on purpose."""
 
 
 def all_pairs() -> tuple[str, ...]:
@@ -35,15 +35,15 @@ def all_pairs() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """The wires of one node to all members of one server."""
+class ProxiedServer:
+    """The proxies of one node to all members of one server, and their common address."""
 
     address: str
-    wires: Sequence[FaultProxy]
+    proxies: Sequence[FaultProxy]
 
 
-class Ground:
-    """What a fleet stands on: its servers, or its disk. As a context manager it is taken down."""
+class PairBackends:
+    """The servers or the disk of a pair. A context manager, which stops them."""
 
     def __init__(self, pair: str) -> None:
         self.pair = pair
@@ -97,20 +97,27 @@ class Ground:
         return self._coordinator if self._coordinator in FORGETFUL else None
 
     def longest_term(self, ttl: float) -> float:
-        """How long a dead leader's term may stand; the TTL of Consul is a lower bound."""
-        return 2 * ttl if self._coordinator == "consul" else ttl
+        """The longest time that a dead leader's term may last."""
+        return longest_term(self._coordinator, ttl)
 
-    def lines(self) -> dict[str, Line]:
-        """New wires for one node, by the name of the server that they lead to."""
-        return {name: self._line(server) for name, server in self.servers.items()}
-
-    def _line(self, server: AnyServer) -> Line:
-        members = server.members if isinstance(server, Etcd | Consul) else [server]
-        wires = [self._stack.enter_context(FaultProxy.start(each.port)) for each in members]
-        hosts = ",".join(f"127.0.0.1:{wire.port}" for wire in wires)
-        if isinstance(server, Postgres):
-            return Line(f"postgresql://postgres@{hosts}/postgres", wires)
-        return Line(f"{server.address.partition(':')[0]}://{hosts}", wires)
+    def proxied_servers(self) -> dict[str, ProxiedServer]:
+        """New proxies for one node, by the name of their server."""
+        return {name: proxied(server, self._stack) for name, server in self.servers.items()}
 
     def _elector(self) -> AnyServer:
         return self.servers[self._coordinator]
+
+
+def longest_term(coordinator: str, ttl: float) -> float:
+    """The longest time that a dead leader's term may last: Consul may double the TTL."""
+    return 2 * ttl if coordinator == "consul" else ttl
+
+
+def proxied(server: AnyServer, stack: ExitStack) -> ProxiedServer:
+    """Start a proxy for each member of a server; the stack closes them."""
+    members = server.members if isinstance(server, Etcd | Consul) else [server]
+    proxies = [stack.enter_context(FaultProxy.start(each.port)) for each in members]
+    hosts = ",".join(f"127.0.0.1:{proxy.port}" for proxy in proxies)
+    if isinstance(server, Postgres):
+        return ProxiedServer(f"postgresql://postgres@{hosts}/postgres", proxies)
+    return ProxiedServer(f"{server.address.partition(':')[0]}://{hosts}", proxies)

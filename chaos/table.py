@@ -1,4 +1,4 @@
-"""The table: figures for people, a column for each pair."""
+"""The table of figures, with a column for each pair."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from chaos.figures import Figures, total
+from chaos.figures import Figures, with_total
 from chaos.history import Kind
 
 NAMES = {
@@ -22,7 +22,7 @@ NAMES = {
     Kind.EMPTY: "emptied servers",
     Kind.DISK_FULL: "full disks",
 }
-"""What the kinds of faults are called when they are counted."""
+"""The plural names of the kinds of faults."""
 
 Row = tuple[str, Callable[[Figures], str]]
 
@@ -30,64 +30,64 @@ Row = tuple[str, Callable[[Figures], str]]
 def rows() -> list[list[Row]]:
     """The rows of the table, in groups."""
     return [
-        [("seconds", lambda day: f"{day.seconds:.0f}"), *(_fault(kind) for kind in Kind)],
+        [("seconds", lambda run: f"{run.seconds:.0f}"), *(_fault(kind) for kind in Kind)],
         [
-            ("ticks due", lambda day: f"{day.ticks_due:,}"),
-            ("fired", lambda day: f"{day.ticks_fired:,}"),
-            ("lost", lambda day: f"{day.ticks_lost:,}"),
-            ("doubled", lambda day: f"{day.ticks_doubled:,}"),
-            ("early", lambda day: f"{day.ticks_early:,}"),
-            ("latest", lambda day: f"{day.latest_tick:.1f} s"),
+            ("ticks due", lambda run: f"{run.ticks_due:,}"),
+            ("fired", lambda run: f"{run.ticks_fired:,}"),
+            ("lost", lambda run: f"{run.ticks_lost:,}"),
+            ("doubled", lambda run: f"{run.ticks_doubled:,}"),
+            ("early", lambda run: f"{run.ticks_early:,}"),
+            ("latest", lambda run: f"{run.latest_tick:.1f} s"),
         ],
         [
-            ("jobs submitted", lambda day: f"{day.jobs_submitted:,}"),
-            ("answer lost", lambda day: f"{day.jobs_unsure:,}"),
-            ("lost", lambda day: f"{day.jobs_lost:,}"),
-            ("completed twice", lambda day: f"{day.jobs_double_completed:,}"),
-            ("run again", lambda day: f"{day.jobs_rerun:,}"),
-            ("late endings refused", lambda day: f"{day.endings_refused:,}"),
+            ("jobs submitted", lambda run: f"{run.jobs_submitted:,}"),
+            ("answer lost", lambda run: f"{run.jobs_unsure:,}"),
+            ("lost", lambda run: f"{run.jobs_lost:,}"),
+            ("completed twice", lambda run: f"{run.jobs_double_completed:,}"),
+            ("run again", lambda run: f"{run.jobs_rerun:,}"),
+            ("late endings refused", lambda run: f"{run.endings_refused:,}"),
         ],
         [
-            ("failovers", lambda day: f"{len(day.failovers):,}"),
-            ("p50", lambda day: _seconds(day.failover_median)),
-            ("p99", lambda day: _seconds(day.failover_99)),
-            ("slowest", lambda day: _seconds(day.failover_slowest)),
-            ("promised", lambda day: f"{day.failover_bound:.0f} s"),
+            ("failovers", lambda run: f"{len(run.failovers):,}"),
+            ("p50", lambda run: _seconds(run.failover_median)),
+            ("p99", lambda run: _seconds(run.failover_99)),
+            ("slowest", lambda run: _seconds(run.failover_slowest)),
+            ("promised", lambda run: f"{run.failover_bound:.0f} s"),
         ],
-        [("violations", lambda day: f"{len(day.violations):,}")],
+        [("violations", lambda run: f"{len(run.violations):,}")],
     ]
 
 
-def table(days: Sequence[Figures]) -> Table:
-    """All days side by side, and together."""
-    shown = [*days, total(days)] if len(days) > 1 else list(days)
+def table(runs: Sequence[Figures]) -> Table:
+    """A column for each run, and one for the sum."""
+    shown = with_total(runs)
     drawn = Table(box=None, pad_edge=False, header_style="bold")
     drawn.add_column("")
-    for day in shown:
-        drawn.add_column(day.pair, justify="right")
+    for run in shown:
+        drawn.add_column(run.pair, justify="right")
     for group in rows():
         for name, show in group:
-            cells = [Text(show(day), style=_style(name, show(day))) for day in shown]
+            cells = [Text(show(run), style=_style(name, show(run))) for run in shown]
             drawn.add_row(name, *cells, end_section=False)
         drawn.add_row()
     return drawn
 
 
-def markdown(days: Sequence[Figures]) -> str:
-    """The same for a page of the docs."""
-    shown = [*days, total(days)] if len(days) > 1 else list(days)
+def markdown(runs: Sequence[Figures]) -> str:
+    """The table as Markdown, for the docs."""
+    shown = with_total(runs)
     lines = [
-        "| | " + " | ".join(day.pair for day in shown) + " |",
+        "| | " + " | ".join(run.pair for run in shown) + " |",
         "|---|" + "---:|" * len(shown),
     ]
     for group in rows():
         for name, show in group:
-            lines.append(f"| {name} | " + " | ".join(show(day) for day in shown) + " |")
+            lines.append(f"| {name} | " + " | ".join(show(run) for run in shown) + " |")
     return "\n".join(lines) + "\n"
 
 
 def _fault(kind: Kind) -> Row:
-    return NAMES[kind], lambda day: f"{day.faults.get(kind, 0):,}"
+    return NAMES[kind], lambda run: f"{run.faults.get(kind, 0):,}"
 
 
 def _seconds(value: float | None) -> str:

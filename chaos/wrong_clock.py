@@ -1,6 +1,6 @@
-"""Wrong clocks: a process whose wall clock can be moved while it runs, by libfaketime.
+"""Skews the wall clock of a running process, by libfaketime.
 
-Its elapsed time stays right, as it does on a machine whose wall clock is set.
+Its elapsed time stays right, as on a machine whose wall clock is set.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - where the library leaves its ow
 
 
 def find_library() -> Path | None:
-    """The library, if this machine has it."""
+    """The library, if it is installed."""
     for place in PLACES:
         for pattern in (f"*/faketime/{LIBRARY}", f"faketime/{LIBRARY}"):
             for path in place.glob(pattern):
@@ -23,7 +23,7 @@ def find_library() -> Path | None:
 
 
 def environment(library: Path, clock: Path) -> dict[str, str]:
-    """What a process needs in its environment for its clock to follow the file."""
+    """The environment variables that make the clock of a process follow the file."""
     return {
         "LD_PRELOAD": str(library),
         "FAKETIME_TIMESTAMP_FILE": str(clock),
@@ -33,14 +33,14 @@ def environment(library: Path, clock: Path) -> dict[str, str]:
 
 
 def set_clock(clock: Path, offset: float) -> None:
-    """Move the clock to so many seconds from the right time; it follows within a second."""
+    """Set the clock to this many seconds from the right time; it follows within a second."""
     new = clock.with_suffix(".new")
     new.write_text(f"{offset:+g}\n", encoding="utf-8")
-    new.replace(clock)  # a reader finds the old or the new, and never half of it
+    new.replace(clock)  # atomic: a reader finds the old or the new content
 
 
 def tidy_up(pid: int) -> None:
-    """Remove what the library leaves behind when its process is killed."""
+    """Remove the shared memory that the library leaves when its process is killed."""
     for name in (f"sem.faketime_sem_{pid}", f"faketime_shm_{pid}"):
         with suppress(FileNotFoundError):
             (SHARED_MEMORY / name).unlink()

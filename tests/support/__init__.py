@@ -1,1 +1,1 @@
-"""Helpers that the tests of several folders use; those of one folder lie in it."""
+"""Helpers that the tests of several folders share; those of one folder are in it."""

@@ -1,4 +1,4 @@
-"""A namespace of its own for a test, in a server that all tests share."""
+"""Namespaces for single tests in a shared PostgreSQL server, and statements outside of the app."""
 
 from __future__ import annotations
 
@@ -17,34 +17,34 @@ _serial = count(1)
 
 
 def new_name() -> str:
-    """A namespace that no other test of any run has."""
+    """A namespace that no other test uses."""
     return f"test_{getpid()}_{next(_serial)}"
 
 
 @contextmanager
 def namespace_in(address: str) -> Generator[str]:
-    """A new namespace, whose schema is dropped at the end. The address goes past any pooler."""
+    """A new namespace, whose schema is dropped at the end. The address must bypass any pooler."""
     name = new_name()
     yield name
     tell(address, f'DROP SCHEMA IF EXISTS "{name}" CASCADE')
 
 
 def ask(address: str, question: str) -> list[tuple[object, ...]]:
-    """What the server answers, by a client that is not ours."""
+    """Query the server with psycopg, outside of the app."""
     with psycopg.connect(address, autocommit=True) as connection:
         return connection.execute(question.encode()).fetchall()
 
 
 def tell(address: str, statement: str) -> None:
-    """Let the server do something that is not ours to do."""
+    """Execute a statement with psycopg, outside of the app."""
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute(statement.encode())
 
 
 def kill_connections(address: str) -> None:
-    """End every connection to the server but the one that asks for it. Waits until they are over.
+    """End all other connections to the server, and wait until they have ended.
 
-    One that is about to end may still take a statement; a pooler would lend it to somebody.
+    Until then a pooler could still hand one of them out.
     """
     tell(
         address,
@@ -53,8 +53,8 @@ def kill_connections(address: str) -> None:
     )
 
 
-async def until(true: Callable[[], bool]) -> None:
-    """Wait for what must come soon, but is told to nobody."""
-    async with asyncio.timeout(SOON):
+async def until(true: Callable[[], bool], within: float = SOON) -> None:
+    """Wait for an event that sends no notification."""
+    async with asyncio.timeout(within):
         while not true():
             await SystemClock().sleep(0.02)

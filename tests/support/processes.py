@@ -9,12 +9,12 @@ from queue import Queue
 from threading import Thread
 
 PATIENCE = 90.0
-"""Seconds to wait for a line, or for the end."""
+"""The longest wait for a line or for the end, in seconds."""
 
 
 @dataclass
 class Node:
-    """A process that runs, whose lines can be awaited."""
+    """A running process, whose output lines can be awaited."""
 
     process: subprocess.Popen[str]
     lines: Queue[str | None] = field(default_factory=Queue[str | None])
@@ -32,7 +32,7 @@ class Node:
         self.lines.put(None)
 
     def says(self, words: str, times: int = 1) -> None:
-        """Wait until a line with these words came, so many times."""
+        """Wait until a line with these words has come, this many times."""
         while times:
             line = self.lines.get(timeout=PATIENCE)
             assert line is not None, f"it ended without saying {words!r}: {self.seen}"
@@ -40,7 +40,7 @@ class Node:
             times -= words in line
 
     def says_all(self, *words: str) -> None:
-        """Wait until each of these words came, in whatever order."""
+        """Wait until each of these words has come, in any order."""
         left = set(words)
         while left:
             line = self.lines.get(timeout=PATIENCE)

@@ -1,7 +1,7 @@
-"""Whole apps on PostgreSQL on their bad days. At the end of each nothing is lost, nothing doubled.
+"""Whole apps on a PostgreSQL server that fails: nothing is lost and nothing doubled.
 
-Where it matters the nodes are processes of their own. Each day ends with `settle`: every job that
-was acknowledged has completed once, and every tick was fired once.
+Where it matters, each node is a separate process. Each test ends with `settle`: every acknowledged
+job has completed once, and every tick has fired once.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import ClockSkewed, LeadershipLost, ServiceFailed
 from drumbeat.model.ids import label_of
 from servers import Pgbouncer, Postgres
-
-from .fleet import (
+from tests.chaos.fleet import (
     SOON,
     TTL,
     Fleet,
@@ -42,6 +41,7 @@ from .fleet import (
     unharmed_fleet_on,
     until,
 )
+from tests.support.postgres_namespace import ask, tell
 
 _serial = count(1)
 pytestmark = pytest.mark.timeout(600)
@@ -62,29 +62,22 @@ def new_name() -> str:
     return f"chaos_{getpid()}_{next(_serial)}"
 
 
-def tell(server: Postgres, statement: str) -> list[tuple[object, ...]]:
-    """Let the server do something, by a client that is not ours."""
-    with psycopg.connect(server.address, autocommit=True) as connection:
-        cursor = connection.execute(statement.encode())
-        return cursor.fetchall() if cursor.description else []
-
-
 def reconfigure(server: Postgres, setting: str) -> None:
-    tell(server, f"ALTER SYSTEM SET {setting}")
-    tell(server, "SELECT pg_reload_conf()")
+    tell(server.address, f"ALTER SYSTEM SET {setting}")
+    tell(server.address, "SELECT pg_reload_conf()")
 
 
 class TestServer:
-    async def test_connections_that_are_killed_over_and_over_cost_nothing(
+    async def test_killed_connections_lose_nothing(
         self, postgres: Postgres, tmp_path: Path
     ) -> None:
         with Postgres.start() as server:
             async with unharmed_fleet_on(server.address, new_name(), tmp_path) as fleet:
                 killed = times = 0
-                async with fleet.under_load():
-                    while killed <= 50 or times < 15:  # theirs and ours, over and over
+                async with fleet.submitter.submitting():
+                    while killed <= 50 or times < 15:  # of the nodes and of the client
                         await fleet.ran(10)
-                        killed += len(tell(server, KILL_OTHERS))
+                        killed += len(ask(server.address, KILL_OTHERS))
                         times += 1
                 await fleet.settle()
 
@@ -93,15 +86,15 @@ class TestServer:
     ) -> None:
         with Postgres.start() as primary, Postgres.standby_of(primary) as standby:
             reconfigure(primary, "synchronous_standby_names = '*'")
-            await until(lambda: tell(primary, SYNCHRONOUS) == [(1,)])
+            await until(lambda: ask(primary.address, SYNCHRONOUS) == [(1,)])
             hosts = f"127.0.0.1:{primary.port},127.0.0.1:{standby.port}"
             address = f"postgresql://postgres@{hosts}/postgres?target_session_attrs=read-write"
             async with fleet_on(address, new_name(), tmp_path) as fleet:
-                async with fleet.under_load():
+                async with fleet.submitter.submitting():
                     await fleet.ran(50)
                     fleet.excuse_reruns()
                     primary.kill()
-                    await until(lambda: bool(fleet.submissions.errors))
+                    await until(lambda: bool(fleet.submitter.errors))
                     await asyncio.to_thread(standby.promote)
                     await fleet.acknowledged(50)
                     await fleet.ran(50)
@@ -112,11 +105,11 @@ class TestServer:
     ) -> None:
         with Postgres.start() as server:
             async with fleet_on(server.address, new_name(), tmp_path) as fleet:
-                async with fleet.under_load():
+                async with fleet.submitter.submitting():
                     await fleet.ran(20)
                     fleet.excuse_reruns()
                     reconfigure(server, "default_transaction_read_only = on")
-                    errors, words = fleet.submissions.errors, "this server is read-only"
+                    errors, words = fleet.submitter.errors, "this server is read-only"
                     await until(lambda: any(words in str(error) for error in errors))
                     with psycopg.connect(server.address, autocommit=True) as connection:
                         connection.execute("SET default_transaction_read_only = off")
@@ -125,7 +118,7 @@ class TestServer:
                     await fleet.acknowledged(50)
                 await fleet.settle()
 
-    async def test_a_standby_as_the_store_is_refused_in_words_and_the_doctor_says_so(
+    async def test_a_standby_as_the_store_is_rejected_and_the_doctor_reports_it(
         self, tmp_path: Path
     ) -> None:
         with Postgres.start() as primary:
@@ -141,26 +134,28 @@ class TestServer:
                     assert "name the primary in the address" in seen["store"]["seen"]
                 seen = await asyncio.to_thread(diagnose, primary.address, name)
                 assert seen["store"]["ok"]
-                await fleet.submit()
+                await fleet.submitter.submit()
                 await fleet.ran(10)
                 await fleet.settle()
 
-    async def test_a_table_that_somebody_has_locked_holds_up_and_loses_nothing(
+    async def test_a_locked_table_delays_work_and_loses_nothing(
         self, postgres: Postgres, namespace: str, tmp_path: Path
     ) -> None:
         async with fleet_on(postgres.address, namespace, tmp_path) as fleet:
-            async with fleet.under_load():
+            async with fleet.submitter.submitting():
                 await fleet.ran(20)
                 with psycopg.connect(postgres.address) as connection:
                     lock = f'LOCK TABLE "{namespace}".jobs'.encode()
-                    await asyncio.to_thread(connection.execute, lock)  # may wait for our own
-                    await until(lambda: bool(tell(postgres, HELD_BACK)[0][0]))
+                    await asyncio.to_thread(
+                        connection.execute, lock
+                    )  # may wait for statements of the fleet
+                    await until(lambda: bool(ask(postgres.address, HELD_BACK)[0][0]))
                     fleet.excuse_reruns()
-                    await clock.sleep(1.5 * TTL)  # until no node is believed to be alive
+                    await clock.sleep(1.5 * TTL)  # until no node counts as alive
                 await fleet.acknowledged(50)
             await fleet.settle()
 
-    async def test_a_transaction_that_is_held_open_slows_nobody_down(
+    async def test_an_open_transaction_delays_nothing(
         self, postgres: Postgres, namespace: str, tmp_path: Path
     ) -> None:
         async with unharmed_fleet_on(postgres.address, namespace, tmp_path) as fleet:
@@ -168,8 +163,8 @@ class TestServer:
                 connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
                 connection.execute(f'SELECT count(*) FROM "{namespace}".jobs'.encode())
                 for _ in range(200):
-                    await fleet.submit()
-                async with fleet.under_load():
+                    await fleet.submitter.submit()
+                async with fleet.submitter.submitting():
                     await fleet.acknowledged(100)
                 await fleet.settle()  # while it is still open
 
@@ -180,18 +175,18 @@ class TestPooler:
     ) -> None:
         with Pgbouncer.start(postgres) as pgbouncer:
             async with fleet_on(pgbouncer.address, namespace, tmp_path) as fleet:
-                async with fleet.under_load():
+                async with fleet.submitter.submitting():
                     first = await fleet.leader()
                     await fleet.ran(50)
                     fleet.kill(label_of(first.holder))
                     await fleet.leader(other_than=first)
                     pgbouncer.kill()
-                    await until(lambda: bool(fleet.submissions.errors))
+                    await until(lambda: bool(fleet.submitter.errors))
                     await asyncio.to_thread(pgbouncer.start_again)
                     await fleet.acknowledged(50)
                 await fleet.settle()
 
-    async def test_a_pool_that_callers_have_emptied_says_so_and_recovers(
+    async def test_an_exhausted_pool_raises_an_error_and_recovers(
         self, postgres: Postgres, namespace: str, tmp_path: Path
     ) -> None:
         limits = Limits(connections=2, patience=0.3)
@@ -203,20 +198,20 @@ class TestPooler:
             lost: list[LeadershipLost] = []
             app.on(LeadershipLost)(lost.append)
             await until(lambda: app.leadership.is_leader)
-            await fleet.submit()
+            await fleet.submitter.submit()
             async with AsyncExitStack() as callers:
-                for _ in range(limits.connections):  # the node may have them in use for a moment
+                for _ in range(limits.connections):  # the node may be using them
                     await answered(lambda: callers.enter_async_context(store.database.borrow()))
                 with pytest.raises(Unavailable, match="all 2 connections are busy"):
                     await app.jobs.counts()
-                await fleet.submit()
+                await fleet.submitter.submit()
                 fleet.excuse_reruns()
-                # It leaves the lead to whoever reaches the store.
+                # The node resigns, so that a node that reaches the store can lead.
                 away, busy = "the store cannot be reached", "all 2 connections are busy"
                 await until(lambda: any(away in each.reason for each in lost))
                 await until(lambda: any(busy in str(each.error) for each in failures))
             await until(lambda: app.leadership.is_leader)
-            await fleet.submit()
+            await fleet.submitter.submit()
             await fleet.settle()
         await store.close()
 
@@ -234,18 +229,18 @@ class TestClocks:
         lost: list[LeadershipLost] = []
         app.on(LeadershipLost)(lost.append)
 
-        def told() -> list[str]:
-            """Every resignation that is for the skew that was told of."""
+        def resignations() -> list[str]:
+            """The reasons of all resignations because of an observed skew."""
             skews = [f"its clock is {each.skew.total_seconds():+.1f} s" for each in skewed]
             return [each.reason for each in lost if any(said in each.reason for said in skews)]
 
         async with app.running(), open_fleet(fleet):
-            await until(lambda: len(told()) >= 2)  # however often it is elected
+            await until(lambda: len(resignations()) >= 2)  # however often it is elected
             assert all(abs(each.skew - skew) < timedelta(seconds=SOON) for each in skewed)
             assert await fleet.ticks() == []
             fleet.start("right")
             await until(lambda: not app.leadership.is_leader)
-            await fleet.submit()
+            await fleet.submitter.submit()
             await fired(fleet, 3)
             await fleet.settle()
             assert {label_of(tick.leader) for tick in await fleet.ticks() if tick.leader} == {
@@ -260,13 +255,13 @@ class TestClocks:
         fleet = Fleet(postgres.address, namespace, tmp_path).unharmed()
         runtime = Skewed(timedelta(seconds=seconds))
         async with node(fleet, postgres.address, runtime), fleet.client.connected():
-            await fleet.submit()
+            await fleet.submitter.submit()
             await fired(fleet, 3)
             await fleet.settle()
 
 
 class SkewedClock(SystemClock):
-    """The machine's clock, off by so much."""
+    """The machine's clock with a skew."""
 
     def __init__(self, skew: timedelta) -> None:
         self._skew = skew
@@ -276,7 +271,7 @@ class SkewedClock(SystemClock):
 
 
 class Skewed(SystemRuntime):
-    """A machine whose wall clock is wrong."""
+    """The machine's runtime with a skewed clock."""
 
     def __init__(self, skew: timedelta) -> None:
         super().__init__()
@@ -294,14 +289,14 @@ async def node(
 
 
 async def fired(fleet: Fleet, ticks: int) -> None:
-    """Return when so many ticks are in the ledger."""
+    """Return when this many ticks are in the ledger."""
     async with asyncio.timeout(SOON):
         while len(await fleet.ticks()) < ticks:
             await clock.sleep(0.1)
 
 
 def diagnose(address: str, namespace: str) -> dict[str, dict[str, Any]]:
-    """What `drumbeat doctor` says, by check."""
+    """The result of `drumbeat doctor`, by check."""
     arguments = ["--store", address, "--namespace", namespace, "doctor", "-o", "json"]
     done = subprocess.run(
         [sys.executable, "-m", "drumbeat", *arguments], capture_output=True, check=False

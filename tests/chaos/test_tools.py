@@ -1,4 +1,4 @@
-"""The tools of chaos: a disk that is full, a clock that is wrong, a page that can be read."""
+"""The parts of chaos: the small disk, the skewed clock, the journals, the report."""
 
 from __future__ import annotations
 
@@ -23,15 +23,14 @@ from chaos.figures import figures_of, percentile
 from chaos.history import Term
 from chaos.journal import Journal, read_journals
 from chaos.page import page
-from chaos.picture import Picture
+from chaos.timeline import Timeline
 from chaos.wrong_clock import environment, find_library, set_clock
 from drumbeat.engine.plumbing.runtime import SystemClock
-
-from .test_checks import BROKEN, good_day
+from tests.chaos.test_checks import CHANGES, good_history
 
 
 def refuse(words: list[str]) -> bool:
-    """As it is for those who are not root."""
+    """Fail, as `mount` does without root."""
     return False
 
 
@@ -63,7 +62,7 @@ class TestDisk:
             (count,) = connection.execute("SELECT count(*) FROM things").fetchone()
             assert count == 1
 
-    def test_it_is_gone_afterwards(self) -> None:
+    def test_it_is_removed_afterwards(self) -> None:
         with SmallDisk() as made:
             folder = made.folder
         assert not folder.exists()
@@ -77,7 +76,7 @@ print(elapsed(), time.time(), elapsed())
 
 
 @pytest.mark.parametrize("offset", [1.0, -1.0, 3600.0, -3600.0])
-def test_a_wrong_clock_is_wrong_by_so_much_and_elapsed_time_is_right(
+def test_a_skewed_clock_has_the_given_offset_and_elapsed_time_is_right(
     tmp_path: Path, offset: float
 ) -> None:
     library = find_library()
@@ -101,7 +100,7 @@ def test_a_wrong_clock_is_wrong_by_so_much_and_elapsed_time_is_right(
     )
     after = SystemClock().elapsed()
     assert before < early < late < early_then < late_then < after
-    # Each looked at its wall clock at some moment between its two others.
+    # Each process read its wall clock between its two readings of the elapsed time.
     least, most = wrong - right - (late_then - early), wrong - right - (early_then - late)
     assert least - 0.9 < offset < most + 0.9
 
@@ -116,7 +115,7 @@ def test_a_journal_keeps_what_each_process_wrote(tmp_path: Path) -> None:
     ]
 
 
-def test_of_a_line_that_is_being_written_nothing_is_read_yet(tmp_path: Path) -> None:
+def test_an_incomplete_line_is_not_read(tmp_path: Path) -> None:
     journal = tmp_path / "one.1.journal"
     for text, count in (('[1.0,"ran",{}]', 0), ('[1.0,"ran",{}]\n[2.0,"r', 1)):
         journal.write_text(text, encoding="utf-8")
@@ -126,44 +125,44 @@ def test_of_a_line_that_is_being_written_nothing_is_read_yet(tmp_path: Path) -> 
     assert terms_in(tmp_path) == [Term("one", 7, 1.1, 2.0)]
 
 
-def test_one_look_that_was_slow_to_say_when_it_was_clashes_with_nobody() -> None:
+def test_a_single_record_of_a_term_clashes_with_no_other() -> None:
     slow, other = Term("one", 7, 5.0, 5.0), Term("two", 8, 4.0, 9.0)
     assert list(clashes([slow, other])) == []
     assert list(clashes([Term("one", 7, 3.0, 5.0), other]))
 
 
 class TestPage:
-    def test_the_picture_is_well_formed_and_shows_every_tick_term_and_fault(self) -> None:
-        svg = ET.fromstring(Picture(good_day()).draw())
+    def test_the_timeline_is_well_formed_and_shows_every_tick_term_and_fault(self) -> None:
+        svg = ET.fromstring(Timeline(good_history()).draw())
         titles = [title.text or "" for title in svg.iter("title")]
         assert sum("fired" in title for title in titles) == 6
         assert sum("led from" in title for title in titles) == 4  # in its own lane and above
         assert any(title.startswith("kill of node-1") for title in titles)
         assert any("nobody led for 1.30 s" in title for title in titles)
 
-    @pytest.mark.parametrize(("check", "name", "harm"), BROKEN)
-    def test_what_went_wrong_is_said(
-        self, check: str, name: str, harm: Callable[..., object]
+    @pytest.mark.parametrize(("check", "name", "change"), CHANGES)
+    def test_every_violation_is_shown(
+        self, check: str, name: str, change: Callable[..., object]
     ) -> None:
-        day = harm(good_day())
-        assert isinstance(day, type(good_day()))
-        written = page([(day, figures_of(day))])
+        history = change(good_history())
+        assert isinstance(history, type(good_history()))
+        written = page([(history, figures_of(history))])
         assert check in written
         assert "holds</em>" not in written
 
     def test_names_are_text_and_never_markup(self) -> None:
-        day = replace(good_day(), pair="<script>alert(1)</script>")
-        written = page([(day, figures_of(day))])
-        assert "<script" not in written
+        history = replace(good_history(), pair="<settings>alert(1)</settings>")
+        written = page([(history, figures_of(history))])
+        assert "<settings" not in written
 
-    def test_it_needs_nothing_from_elsewhere(self) -> None:
-        written = page([(good_day(), figures_of(good_day()))])
+    def test_it_is_self_contained(self) -> None:
+        written = page([(good_history(), figures_of(good_history()))])
         assert re.findall(r"(?:src|href)=|url\(|@import", written) == []
 
 
 class TestFigures:
-    def test_a_good_day_in_numbers(self) -> None:
-        figures = figures_of(good_day())
+    def test_the_figures_of_a_good_history(self) -> None:
+        figures = figures_of(good_history())
         assert (figures.ticks_due, figures.ticks_fired, figures.ticks_lost) == (6, 6, 0)
         assert (figures.jobs_submitted, figures.jobs_unsure, figures.jobs_lost) == (2, 2, 0)
         assert figures.failover_slowest == pytest.approx(1.3)
@@ -176,7 +175,7 @@ class TestFigures:
 
 
 @pytest.mark.parametrize("words", [["--pairs", "mongo"], ["--nodes", "1"], ["--minutes", "0"]])
-def test_what_cannot_be_played_is_refused_in_words(
+def test_an_impossible_run_is_rejected_with_the_reason(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:

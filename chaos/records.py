@@ -1,4 +1,4 @@
-"""Gathering: read the store at the end of a day and the journals of the processes."""
+"""Reads the store at the end of a run, and the journals of the processes."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from drumbeat.model.schedules.plan import Outcome, TickRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Dump:
-    """What the store holds."""
+class StoreRecords:
+    """The content of the store."""
 
     due: dict[str, list[datetime]]
     ledger: list[Fire]
     skipped: list[str]
-    """Ticks that the ledger has as skipped, in words: nothing here may be."""
+    """The skipped ticks of the ledger as sentences; each of them is a violation."""
     jobs: list[StoredJob]
 
 
-async def dump(client: Drumbeat, schedules: Iterable[str], end: datetime) -> Dump:
-    """Read everything. What is due ends at an instant that all schedules have passed.
+async def read_store(client: Drumbeat, schedules: Iterable[str], end: datetime) -> StoreRecords:
+    """Read the store. Ticks are due up to `end`, which all schedules have passed.
 
-    Where a schedule went on for a moment before it was paused, it ends with its last fire.
+    If a schedule fired once more before it was paused, its ticks are due up to that fire.
     """
     due: dict[str, list[datetime]] = {}
     fires: list[Fire] = []
@@ -50,12 +50,12 @@ async def dump(client: Drumbeat, schedules: Iterable[str], end: datetime) -> Dum
             if row.outcome is not Outcome.FIRED and row.tick_at <= last
         ]
     fires.sort(key=lambda fire: (fire.recorded_at, fire.tick_at))
-    return Dump(due, fires, skipped, [_job(job) for job in await _jobs(client)])
+    return StoreRecords(due, fires, skipped, [_job(job) for job in await _jobs(client)])
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What the processes wrote down, in seconds of the day."""
+class JournalRecords:
+    """The records of all processes, in seconds of the run."""
 
     lives: list[Life]
     terms: list[Term]
@@ -66,15 +66,17 @@ class Words:
 
 
 def runs_in(folder: Path, zero: float = 0.0) -> list[Run]:
-    """Every run of a handler that was written down, the earliest first."""
+    """All recorded runs of handlers, the earliest first."""
     return [_run(entry, zero) for entry in read_journals(folder) if entry.kind == "ran"]
 
 
-def words(folder: Path, zero: float, ends: Sequence[tuple[str, float]], ttl: float) -> Words:
-    """Read all journals; `zero` is when the day began, and `ends` is when processes ended."""
+def read_journal_records(
+    folder: Path, zero: float, ends: Sequence[tuple[str, float]], ttl: float
+) -> JournalRecords:
+    """Read all journals. `zero` is the start of the run; `ends` are the ends of processes."""
     entries = read_journals(folder)
     runs = [_run(entry, zero) for entry in entries if entry.kind == "ran"]
-    return Words(
+    return JournalRecords(
         lives=_lives(entries, zero, ends),
         terms=_terms(folder, entries, zero),
         gains=[

@@ -1,4 +1,4 @@
-"""The crew: the processes of the nodes, their wires and their clocks."""
+"""The processes of the nodes, with their proxies and their clocks."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chaos import wrong_clock
+from chaos.client import clock
 from chaos.journal import SUFFIX
-from chaos.node import ROOT, Peculiar, command
-from chaos.pairs import Ground
+from chaos.node import ROOT, NodeOverrides, command
+from chaos.pairs import PairBackends
 from drumbeat.demo.file_lock import is_stuck
 from drumbeat.demo.node import DemoSetting
-from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
 from servers.reaper import reaper
 
@@ -23,37 +23,34 @@ LOOK_EVERY = 0.05
 STOP_PATIENCE = 60.0
 START_AGAIN_AFTER = 0.5
 
-clock = SystemClock()
 
+class NodeProcesses:
+    """Nodes, each with its own process and its own proxies to the servers."""
 
-class Crew:
-    """So many nodes, each a process of its own with wires of its own."""
-
-    def __init__(self, ground: Ground, setting: DemoSetting, labels: Sequence[str]) -> None:
-        self._ground = ground
+    def __init__(self, backends: PairBackends, setting: DemoSetting, labels: Sequence[str]) -> None:
+        self._backends = backends
         self._setting = setting
         self.labels = tuple(labels)
-        self.lines = {label: ground.lines() for label in labels}
+        self.proxied_servers = {label: backends.proxied_servers() for label in labels}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self.ends: list[tuple[str, float]] = []
-        """When which process was seen to be over, in elapsed time."""
+        """The node and the elapsed time of each end of a process."""
         self.crashes: list[str] = []
-        """Processes that ended by themselves, which none may, and their last words."""
-        # A SQLite file has no clock but that of its machine, which all its nodes share.
-        self._library = None if ground.disk else wrong_clock.find_library()
+        """Processes that ended by themselves, which is a violation, with their last output."""
+        # The nodes of a SQLite file share the clock of their machine, which cannot be skewed.
+        self._library = None if backends.disk else wrong_clock.find_library()
 
     @property
     def can_skew(self) -> bool:
-        """Whether clocks can be moved here."""
+        """Whether the clocks of the nodes can be skewed."""
         return self._library is not None
 
     @property
     def pids(self) -> list[int]:
-        """The processes that run."""
         return [each.pid for each in self._processes.values() if each.poll() is None]
 
     def is_ready(self, label: str) -> bool:
-        """Whether its process runs and has got as far as to write its journal."""
+        """Whether its process runs and has begun its journal."""
         process = self._processes.get(label)
         return process is not None and self._journal_of(label, process.pid).exists()
 
@@ -61,11 +58,11 @@ class Crew:
         """Start the process of a node, unless it has one."""
         if label in self._processes:
             return
-        lines = self.lines[label]
-        store, _, coordinator = self._ground.pair.partition("+")
-        peculiar = Peculiar(
-            lines[store].address if store in lines else None,
-            lines[coordinator].address if coordinator else None,
+        servers = self.proxied_servers[label]
+        store, _, coordinator = self._backends.pair.partition("+")
+        overrides = NodeOverrides(
+            servers[store].address if store in servers else None,
+            servers[coordinator].address if coordinator else None,
         )
         environment = dict(os.environ)
         if self._library is not None:
@@ -73,7 +70,7 @@ class Crew:
             environment |= wrong_clock.environment(self._library, self._clock_of(label))
         with (self._setting.folder / f"{label}.err").open("wb") as errors:
             process = subprocess.Popen(
-                command(self._setting, label, peculiar),
+                command(self._setting, label, overrides),
                 cwd=ROOT,
                 env=environment,
                 stdin=subprocess.DEVNULL,
@@ -83,7 +80,7 @@ class Crew:
         self._processes[label] = process
 
     async def supervise(self) -> None:
-        """Start another in the place of every process that ends by itself, until cancelled."""
+        """Restart every process that ends by itself, until cancelled."""
         while True:
             over = [label for label, each in self._processes.items() if each.poll() is not None]
             for label in over:
@@ -94,30 +91,29 @@ class Crew:
             await clock.sleep(LOOK_EVERY)
 
     def _note_end(self, label: str) -> None:
-        """A node must not end by itself.
+        """Record that a process ended by itself.
 
-        Only one that never got ready, since it did not find its store, may: there is nothing else
-        that it could do.
+        This is a crash unless it never became ready because its store did not answer.
         """
         process = self._forget(label)
-        said = (self._setting.folder / f"{label}.err").read_text(encoding="utf-8").strip()
+        output = (self._setting.folder / f"{label}.err").read_text(encoding="utf-8").strip()
         ready = self._journal_of(label, process.pid).exists()
-        if ready or f"{Unavailable.__name__}: " not in said:
-            last = said.rpartition("\n")[2]
+        if ready or f"{Unavailable.__name__}: " not in output:
+            last = output.rpartition("\n")[2]
             self.crashes.append(f"{label} ended by itself with {process.returncode}: {last}")
-        self._bury(label, process)
+        self._clean_up(label, process)
 
     async def kill(self, label: str) -> None:
-        """End a process at once, whatever it is doing."""
+        """Kill a process."""
         if label not in self._processes:
             return
         process = self._forget(label)
         process.kill()
         await asyncio.to_thread(process.wait)
-        self._bury(label, process)
+        self._clean_up(label, process)
 
     async def stop(self, label: str) -> None:
-        """Ask a process to drain and stop, and wait until it has."""
+        """Ask a process to drain and stop, and wait for its end."""
         if label not in self._processes:
             return
         process = self._forget(label)
@@ -130,12 +126,12 @@ class Crew:
             )
             process.kill()
             process.wait()
-        self._bury(label, process)
+        self._clean_up(label, process)
 
     async def pause(self, label: str) -> None:
-        """Stop a process in its tracks, but not while it holds the lock of a SQLite file.
+        """Suspend a process, but not while it holds the lock of a SQLite file.
 
-        Whoever sleeps with that lock keeps everybody waiting: SQLite knows no other way.
+        A suspended holder of that lock would block all other writers.
         """
         self._signal(label, signal.SIGSTOP)
         while await asyncio.to_thread(is_stuck, self._setting.store):
@@ -144,15 +140,13 @@ class Crew:
             self._signal(label, signal.SIGSTOP)
 
     def resume(self, label: str) -> None:
-        """Let a paused process go on."""
         self._signal(label, signal.SIGCONT)
 
     def set_clock(self, label: str, offset: float) -> None:
-        """Move the wall clock of a node to so many seconds from the right time."""
+        """Set the wall clock of a node to this many seconds from the right time."""
         wrong_clock.set_clock(self._clock_of(label), offset)
 
-    async def disband(self) -> None:
-        """End all processes: the day is over."""
+    async def kill_all(self) -> None:
         await asyncio.gather(*(self.kill(label) for label in list(self._processes)))
 
     def _journal_of(self, label: str, pid: int) -> Path:
@@ -166,10 +160,10 @@ class Crew:
             self._processes[label].send_signal(number)
 
     def _forget(self, label: str) -> subprocess.Popen[bytes]:
-        """What happens to it now is meant to, and no crash."""
+        """Stop supervising a process, whose end is now intended."""
         return self._processes.pop(label)
 
-    def _bury(self, label: str, process: subprocess.Popen[bytes]) -> None:
+    def _clean_up(self, label: str, process: subprocess.Popen[bytes]) -> None:
         self.ends.append((label, clock.elapsed()))
         reaper.forget_process(process.pid)
         wrong_clock.tidy_up(process.pid)

@@ -1,7 +1,7 @@
-"""A fleet: real processes on one server, a client that submits all the while, and the accounts.
+"""A fleet of real processes on one server, with a client that submits jobs during the test.
 
-The client knows which jobs were acknowledged, the ledger knows which ticks were fired, and the
-handlers wrote down what they ran, outside of Drumbeat. `settle` waits for the rest and compares.
+The client records which jobs were acknowledged, the ledger which ticks fired, and the handlers what
+they ran, independently of Drumbeat. `settle` waits for unfinished work and compares the three.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import subprocess
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self, TypeVar
@@ -20,12 +20,13 @@ from typing import Self, TypeVar
 import psycopg
 
 from chaos.beliefs import clashes, terms_in
-from chaos.gathering import runs_in
-from chaos.node import ROOT, Peculiar, Place, command, make_app
+from chaos.client import Client, once_available
+from chaos.journal import Journal
+from chaos.node import ROOT, AppOverrides, NodeOverrides, command, make_app
+from chaos.records import runs_in
 from drumbeat import Drumbeat
 from drumbeat.demo.node import DemoSetting
 from drumbeat.engine.plumbing.runtime import SystemClock
-from drumbeat.model.errors import Unavailable
 from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.fleet.node import NodeRecord
 from drumbeat.model.ids import JobId, label_of
@@ -34,56 +35,45 @@ from drumbeat.model.page import PageRequest
 from drumbeat.model.schedules.plan import Outcome, TickRecord
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
+from tests.support.postgres_namespace import until as wait_until
 
 TTL = 4.0
-"""Seconds. A busy machine may keep a node from renewing for a second or two, and nobody loses."""
+"""Seconds. A busy machine may delay a renewal by a second or two without a lost term."""
 LONG = 120.0
-"""Seconds of silence in which no node is taken for dead, however busy the machine is."""
+"""A lifetime in seconds within which no live node counts as dead, however busy the machine is."""
 SOON = 90.0
-"""Seconds that a busy machine may take for what comes by itself."""
+"""The longest wait for an expected event on a busy machine, in seconds."""
 LOOK_EVERY = 0.05
 BATCH = 10
-SHORTEST_DAY = timedelta(seconds=3)
-"""A shorter one would not tell much of the ticks."""
+SHORTEST_RUN = timedelta(seconds=3)
+"""The minimum, so that several ticks are due."""
 BEATS = ("beat-0", "beat-1")
-ORDINARY = Peculiar()
+DEFAULTS = NodeOverrides()
 
 clock = SystemClock()
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
-class Submissions:
-    """What the client knows of the jobs that it has submitted."""
-
-    acknowledged: dict[int, JobId] = field(default_factory=dict[int, JobId])
-    """By their numbers; the store has promised to run them."""
-    unsure: list[frozenset[int]] = field(default_factory=list[frozenset[int]])
-    """Batches of numbers that were not answered: each is in the store as a whole, or not at all."""
-    errors: list[Unavailable] = field(default_factory=list[Unavailable])
-
-
 class Fleet:
-    """Nodes as processes, and an eye on what they do."""
+    """Nodes as processes, and the checks on what they did."""
 
     def __init__(
         self, address: str, namespace: str, folder: Path, coordinator: str | None = None
     ) -> None:
         self.setting = DemoSetting(address, coordinator, namespace, TTL, len(BEATS), folder)
-        self.submissions = Submissions()
-        self.client, self._work = make_app(self.setting, "client")
+        self.client, work = make_app(self.setting, "client")
+        self.submitter = Client(work, Journal(folder, "client"), BATCH, LOOK_EVERY)
         self._nodes: dict[str, subprocess.Popen[bytes]] = {}
-        self._number = 0
         self._harmed = False
         self._lifetime = TTL
 
     def unharmed(self) -> Self:
-        """No node dies here, and none is taken for dead: so no job may be run twice."""
+        """Declare that no node dies or counts as dead, so that no job may run twice."""
         self._lifetime = LONG
         return self
 
-    def start(self, label: str, peculiar: Peculiar = ORDINARY) -> None:
-        mine = replace(peculiar, lifetime=self._lifetime)
+    def start(self, label: str, overrides: NodeOverrides = DEFAULTS) -> None:
+        mine = replace(overrides, lifetime=self._lifetime)
         self._nodes[label] = subprocess.Popen(command(self.setting, label, mine), cwd=ROOT)
 
     def kill(self, label: str) -> None:
@@ -97,59 +87,28 @@ class Fleet:
             self.kill(label)
 
     def excuse_reruns(self) -> None:
-        """The store is away for so long that live nodes may be taken for dead."""
+        """Declare that live nodes may count as dead, so that jobs may run twice."""
         self._harmed = True
 
     def stop(self, label: str) -> subprocess.Popen[bytes]:
-        """Ask a node to stop gracefully; returns at once."""
+        """Ask a node to stop in an orderly way; returns at once."""
         node = self._nodes.pop(label)
         node.terminate()
         return node
 
     def jump(self, label: str) -> None:
-        """Let the wall clock of a node jump, as was said when it was started."""
+        """Let the wall clock of a node jump by the amount given at its start."""
         self._nodes[label].send_signal(signal.SIGUSR1)
 
     def app_here(self, store: str | Store, runtime: Runtime | None = None) -> Drumbeat:
-        """The same app for a node in this process, on a store or a machine that is special."""
+        """The app for a node in this process, with another store or runtime."""
         coordinator = self.setting.coordinator or self.setting.store
-        place = Place(store, coordinator, runtime, self._lifetime)
+        place = AppOverrides(store, coordinator, runtime, self._lifetime)
         app, _ = make_app(self.setting, "here", place)
         return app
 
-    async def submit(self) -> None:
-        """One batch of jobs; the outcome is written down, whatever it is."""
-        numbers = range(self._number, self._number + BATCH)
-        self._number += BATCH
-        try:
-            jobs = await self._work.submit_many([(number,) for number in numbers])
-        except Unavailable as error:
-            self.submissions.unsure.append(frozenset(numbers))
-            self.submissions.errors.append(error)
-        else:
-            self.submissions.acknowledged |= {
-                number: job.id for number, job in zip(numbers, jobs, strict=True)
-            }
-
-    @asynccontextmanager
-    async def under_load(self) -> AsyncGenerator[None]:
-        """Submit batches for as long as the body takes, and beyond any error."""
-
-        async def submit() -> None:
-            while not over.is_set():
-                await self.submit()
-                await clock.sleep(LOOK_EVERY)
-
-        over = asyncio.Event()
-        submitting = asyncio.create_task(submit())
-        try:
-            yield
-        finally:
-            over.set()
-            await submitting
-
     async def leader(self, other_than: Lease | None = None) -> Lease:
-        """Whoever leads, in another term than that."""
+        """The lease of the leader, of another term than the given one."""
         async with asyncio.timeout(SOON):
             while True:
                 lease = await answered(self.client.leadership.leader)
@@ -160,9 +119,9 @@ class Fleet:
                 await clock.sleep(LOOK_EVERY)
 
     async def acting_leader(self, other_than: Lease | None = None) -> Lease:
-        """Whoever leads, is another node than that, and has fired a tick.
+        """The lease of a leader that has fired a tick, of another node than the given one.
 
-        Who leads for a moment only, since the machine is busy, may never fire one.
+        On a busy machine a node may lead so briefly that it never fires.
         """
         async with asyncio.timeout(SOON):
             while True:
@@ -181,7 +140,7 @@ class Fleet:
                 await clock.sleep(LOOK_EVERY)
 
     async def present(self, label: str) -> None:
-        """Return when a node has shown that it is alive."""
+        """Return when a node has sent a heartbeat."""
         async with asyncio.timeout(SOON):
             while not any(label_of(each.node.id) == label for each in await self._present()):
                 assert self._nodes[label].poll() is None, f"{label} ended by itself"
@@ -191,23 +150,23 @@ class Fleet:
         return await answered(self.client.nodes)
 
     async def ended(self, node: subprocess.Popen[bytes]) -> None:
-        """Return when a node that was stopped has ended, and ended well."""
+        """Return when a stopped node has exited with 0."""
         await until(lambda: node.poll() is not None)
         assert node.returncode == 0
 
     async def acknowledged(self, more: int) -> None:
-        """Return when so many more jobs were acknowledged."""
-        wanted = len(self.submissions.acknowledged) + more
-        await until(lambda: len(self.submissions.acknowledged) >= wanted)
+        """Return when this many more jobs were acknowledged."""
+        wanted = len(self.submitter.submissions.acknowledged) + more
+        await until(lambda: len(self.submitter.submissions.acknowledged) >= wanted)
 
     async def ran(self, more: int) -> None:
-        """Return when so many more handlers have run."""
+        """Return when this many more handlers have run."""
         wanted = len(runs_in(self.setting.folder)) + more
         await until(lambda: len(runs_in(self.setting.folder)) >= wanted)
 
     async def settle(self) -> None:
-        """Let everything come to its end, and compare the accounts."""
-        ends = [await self._bring_to_its_end(name) for name in BEATS]
+        """Wait until all work is finished, and compare the records."""
+        ends = [await self._pause_caught_up(name) for name in BEATS]
         await answered(lambda: self.client.wait_until_idle(SOON))
         fired = 0
         for name, end in zip(BEATS, ends, strict=True):
@@ -224,10 +183,10 @@ class Fleet:
         page = await answered(lambda: self.client.schedules.ticks(name, PageRequest(size=1000)))
         return list(reversed(page.items))
 
-    async def _bring_to_its_end(self, name: str) -> datetime:
-        """Wait until a schedule has caught up with the present, and pause it. Its last tick."""
+    async def _pause_caught_up(self, name: str) -> datetime:
+        """Wait until a schedule has caught up, and pause it. Returns the end of its due ticks."""
         stored = await answered(lambda: self.client.schedules.get(name))
-        end = max(await answered(self.client.store.now), stored.created_at + SHORTEST_DAY)
+        end = max(await answered(self.client.store.now), stored.created_at + SHORTEST_RUN)
         async with asyncio.timeout(SOON):
             while (await answered(lambda: self.client.schedules.get(name))).cursor < end:
                 await clock.sleep(LOOK_EVERY)
@@ -253,11 +212,11 @@ class Fleet:
     async def _compare_jobs(self, ticks: int) -> None:
         ran = {run.what for run in runs_in(self.setting.folder)}
         numbers = {int(what.removeprefix("job-")) for what in ran if what.startswith("job-")}
-        promised = self.submissions.acknowledged
+        promised = self.submitter.submissions.acknowledged
         assert promised.keys() <= numbers, "every acknowledged job was run"
-        written = [batch for batch in self.submissions.unsure if batch & numbers]
+        written = [batch for batch in self.submitter.submissions.unsure if batch & numbers]
         assert all(batch <= numbers for batch in written), "a batch is written whole or not at all"
-        jobs = await self.client.store.jobs.get(list(promised.values()))
+        jobs = await self.client.store.jobs.get([JobId(number) for number in promised.values()])
         assert {job.status if job else None for job in jobs} == {Status.COMPLETED}
         (counts,) = (await self.client.jobs.counts()).values()
         assert counts == {Status.COMPLETED: len(promised) + BATCH * len(written) + ticks}
@@ -302,8 +261,7 @@ async def open_fleet(fleet: Fleet) -> AsyncGenerator[Fleet]:
 def drop(address: str, namespace: str) -> None:
     """Drop the schema of a fleet whose processes were killed.
 
-    What a killed process has asked for may still be under way in the server, and may want the
-    tables in another order.
+    The server may still execute a statement of a killed process, which can cause a deadlock.
     """
     with psycopg.connect(address, autocommit=True) as connection:
         while True:
@@ -315,22 +273,15 @@ def drop(address: str, namespace: str) -> None:
 
 
 def term_of(lease: Lease) -> tuple[str, int]:
-    """What tells one term from all others, also from those of a coordinator that was emptied."""
+    """The identity of a term, also across coordinators that were emptied."""
     return lease.domain, lease.token
 
 
 async def answered(ask: Callable[[], Awaitable[T]]) -> T:
     """The answer of a store that may be away for a while."""
-    async with asyncio.timeout(SOON):
-        while True:
-            try:
-                return await ask()
-            except Unavailable:
-                await clock.sleep(LOOK_EVERY)
+    return await once_available(ask, SOON)
 
 
 async def until(true: Callable[[], bool]) -> None:
-    """Wait for what must come soon, but is told to nobody."""
-    async with asyncio.timeout(SOON):
-        while not true():
-            await clock.sleep(LOOK_EVERY)
+    """Wait for an event that sends no notification."""
+    await wait_until(true, SOON)

@@ -1,4 +1,4 @@
-"""Which bad days are left out of a run; the end of it says so, and prints the chaos table."""
+"""Leaves out the slow fault tests; the summary says so, and prints the chaos table."""
 
 from collections.abc import Callable
 
@@ -9,15 +9,15 @@ from chaos.figures import Figures
 from chaos.table import table
 
 chaos_table = pytest.StashKey[list[Figures]]()
-"""The figures of the days that were played."""
+"""The figures of the chaos runs."""
 left_out = pytest.StashKey[int]()
 IN_TIME = "in time"
-"""The property of a test's report that says how many of its tries were in time."""
+"""The property of a test report with the number of tries that were in time."""
 
 
 @pytest.fixture
-def tell(request: pytest.FixtureRequest) -> Callable[[str], None]:
-    """Let the end of the run say how many tries were in time; other processes' tests too."""
+def report_tries(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Add a line to the summary, also from a worker process of pytest."""
     return lambda text: request.node.user_properties.append((IN_TIME, text))
 
 
@@ -26,7 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what takes long, unless the marks or the very tests were chosen by hand."""
+    """Leave out slow tests, unless a mark or single tests were selected."""
     if config.option.markexpr or any("::" in argument for argument in config.args):
         return
     marked = [item for item in items if item.get_closest_marker("chaos")]
@@ -38,7 +38,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
-    """Print what came of the days that were played, and say loudly what was left out."""
+    """Print the chaos table, the tries in time, and what was left out."""
     if figures := config.stash.get(chaos_table, None):
         terminalreporter.write_sep("-", "chaos")
         console = Console(width=110, highlight=False)
@@ -46,17 +46,19 @@ def pytest_terminal_summary(
             console.print(table(figures))
         terminalreporter.write_line(shown.get())
     reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
-    told = [
+    lines = [
         text
         for report in reports
         if report.when == "call"
         for name, text in report.user_properties
         if name == IN_TIME
     ]
-    if told:
+    if lines:
         terminalreporter.write_sep("-", "tries in time")
-        for text in told:
+        for text in lines:
             terminalreporter.write_line(str(text))
     if count := config.stash.get(left_out, 0):
-        line = f"NOT RUN: {count} more bad days of coordinators and stores; `make chaos` runs them."
+        line = (
+            f"NOT RUN: {count} slow fault tests of coordinators and stores; `make chaos` runs them."
+        )
         terminalreporter.write_line(line, red=True, bold=True)

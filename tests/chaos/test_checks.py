@@ -1,4 +1,4 @@
-"""Every check bites: a day on which all went well passes, and one thing wrong is found by name."""
+"""Each check finds the violation that is planted in a good history, which itself passes."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ SUBMITTED = 100
 
 
 def fire(number: int) -> Fire:
-    """The first three ticks are node-1's, the others node-2's."""
+    """The row of a tick: node-1 fires the first three, node-2 the others."""
     leader, epoch = (ONE, 1) if number < 3 else (TWO, 2)
     recorded_at = TICKS[number] + timedelta(milliseconds=20 if number != 3 else 700)
     return Fire("beat", TICKS[number], recorded_at, leader, epoch, job_id=number)
 
 
-def good_day() -> History:
+def good_history() -> History:
     """node-1 is killed in its third second, and node-2 leads after it."""
     ticks = range(len(TICKS))
     ran = [Run("node-2", n + 1.1, "beat", TICKS[n], n, 1) for n in ticks]
@@ -75,27 +75,31 @@ def good_day() -> History:
     )
 
 
-Harm = Callable[[History], History]
+Change = Callable[[History], History]
 
 
-def without_fire(number: int) -> Harm:
-    return lambda day: replace(day, ledger=[row for row in day.ledger if row != fire(number)])
+def without_fire(number: int) -> Change:
+    return lambda history: replace(
+        history, ledger=[row for row in history.ledger if row != fire(number)]
+    )
 
 
-def with_fire(row: Fire) -> Harm:
-    return lambda day: replace(day, ledger=[*day.ledger, row])
+def with_fire(row: Fire) -> Change:
+    return lambda history: replace(history, ledger=[*history.ledger, row])
 
 
-def instead(number: int, row: Fire) -> Harm:
-    return lambda day: with_fire(row)(without_fire(number)(day))
+def instead(number: int, row: Fire) -> Change:
+    return lambda history: with_fire(row)(without_fire(number)(history))
 
 
-def with_job(job: StoredJob) -> Harm:
-    return lambda day: replace(day, jobs=[job, *(each for each in day.jobs if each.id != job.id)])
+def with_job(job: StoredJob) -> Change:
+    return lambda history: replace(
+        history, jobs=[job, *(each for each in history.jobs if each.id != job.id)]
+    )
 
 
-def with_terms(*terms: Term) -> Harm:
-    return lambda day: replace(day, terms=terms)
+def with_terms(*terms: Term) -> Change:
+    return lambda history: replace(history, terms=terms)
 
 
 EARLY = replace(fire(1), recorded_at=TICKS[1] - timedelta(milliseconds=300))
@@ -103,12 +107,14 @@ STALE = replace(fire(4), leader=ONE, epoch=1)
 NOT_DUE = replace(fire(5), tick_at=TICKS[5] + timedelta(milliseconds=500), job_id=5)
 LATE_FIRE_OF_THE_FIRST = replace(fire(2), recorded_at=MIDNIGHT + timedelta(seconds=4.65))
 
-BROKEN: list[tuple[str, str, Harm]] = [
+CHANGES: list[tuple[str, str, Change]] = [
     ("no tick is lost", "a tick that never fired", without_fire(3)),
     (
         "no tick is lost",
         "a tick whose job was never run",
-        lambda day: replace(day, runs=[run for run in day.runs if run.tick_at != TICKS[2]]),
+        lambda history: replace(
+            history, runs=[run for run in history.runs if run.tick_at != TICKS[2]]
+        ),
     ),
     ("no tick is doubled", "a tick that fired twice", with_fire(replace(fire(2), job_id=2))),
     ("no tick is doubled", "a fire that no trigger names", with_fire(NOT_DUE)),
@@ -121,19 +127,19 @@ BROKEN: list[tuple[str, str, Harm]] = [
     (
         "no tick is early",
         "a run before its time",
-        lambda day: replace(day, runs=[replace(day.runs[1], at=1.6), *day.runs]),
+        lambda history: replace(history, runs=[replace(history.runs[1], at=1.6), *history.runs]),
     ),
     (
         "fired means a job",
         "a fire without a job",
-        lambda day: replace(day, jobs=[job for job in day.jobs if job.id != 4]),
+        lambda history: replace(history, jobs=[job for job in history.jobs if job.id != 4]),
     ),
     ("fired means a job", "a job of a tick without a fire", without_fire(4)),
     (
         "completed at most once",
         "two accepted completions",
-        lambda day: replace(
-            day, endings=[*day.endings, Ending("node-1", 6.0, 2, 2, Status.COMPLETED)]
+        lambda history: replace(
+            history, endings=[*history.endings, Ending("node-1", 6.0, 2, 2, Status.COMPLETED)]
         ),
     ),
     (
@@ -149,12 +155,12 @@ BROKEN: list[tuple[str, str, Harm]] = [
     (
         "no submission is lost",
         "an acknowledged job that is gone",
-        lambda day: replace(day, jobs=[job for job in day.jobs if job.id != SUBMITTED]),
+        lambda history: replace(history, jobs=[job for job in history.jobs if job.id != SUBMITTED]),
     ),
     (
         "no submission is lost",
         "a completed job that nobody ran",
-        lambda day: replace(day, runs=[run for run in day.runs if run.what != "job-1"]),
+        lambda history: replace(history, runs=[run for run in history.runs if run.what != "job-1"]),
     ),
     (
         "batches are whole",
@@ -175,7 +181,7 @@ BROKEN: list[tuple[str, str, Harm]] = [
     (
         "an epoch has one leader",
         "an epoch that was given twice",
-        lambda day: replace(day, gains=[*day.gains, Gain(ONE, 2, 6.0)]),
+        lambda history: replace(history, gains=[*history.gains, Gain(ONE, 2, 6.0)]),
     ),
     (
         "no fire by a deposed leader",
@@ -190,41 +196,42 @@ BROKEN: list[tuple[str, str, Harm]] = [
     (
         "failover is quick",
         "nobody leads for too long",
-        lambda day: replace(
-            with_terms(Term("node-1", 1, -0.5, 1.0), Term("node-2", 2, 6.5, 8.0))(day), faults=[]
+        lambda history: replace(
+            with_terms(Term("node-1", 1, -0.5, 1.0), Term("node-2", 2, 6.5, 8.0))(history),
+            faults=[],
         ),
     ),
     (
         "everything settles",
         "a fleet that never became idle",
-        lambda day: replace(day, unsettled=["the fleet did not become idle"]),
+        lambda history: replace(history, unsettled=["the fleet did not become idle"]),
     ),
     (
         "no node ends by itself",
         "a node that crashed",
-        lambda day: replace(day, crashes=["node-2 ended by itself with 1"]),
+        lambda history: replace(history, crashes=["node-2 ended by itself with 1"]),
     ),
 ]
 
 
-def test_a_good_day_breaks_nothing() -> None:
-    assert violations(good_day()) == []
+def test_a_good_history_has_no_violation() -> None:
+    assert violations(good_history()) == []
 
 
 @pytest.mark.parametrize(
-    ("check", "harm"), [pytest.param(check, harm, id=name) for check, name, harm in BROKEN]
+    ("check", "change"), [pytest.param(check, change, id=name) for check, name, change in CHANGES]
 )
-def test_what_went_wrong_is_found_by_name(check: str, harm: Harm) -> None:
-    assert check in {violation.check for violation in violations(harm(good_day()))}
+def test_a_planted_violation_is_found(check: str, change: Change) -> None:
+    assert check in {violation.check for violation in violations(change(good_history()))}
 
 
-def test_every_check_is_seen_to_bite() -> None:
-    biting = {check for check, _, _ in BROKEN}
-    assert biting == {check.__name__.replace("_", " ") for check in CHECKS}
+def test_every_check_has_a_planted_violation() -> None:
+    checked = {check for check, _, _ in CHANGES}
+    assert checked == {check.__name__.replace("_", " ") for check in CHECKS}
 
 
-def test_two_leaders_are_excused_only_while_the_coordinator_comes_back() -> None:
-    both = with_terms(Term("node-1", 1, -0.5, 5.0), Term("node-2", 2, 4.5, 8.0))(good_day())
+def test_two_leaders_are_excused_only_while_the_coordinator_recovers() -> None:
+    both = with_terms(Term("node-1", 1, -0.5, 5.0), Term("node-2", 2, 4.5, 8.0))(good_history())
     emptied = Fault(Kind.EMPTY, "redis", 3.0, 4.0)
     assert violations(replace(both, faults=[emptied], forgetful="redis")) == []
     assert violations(replace(both, faults=[emptied], forgetful=None))
@@ -234,27 +241,27 @@ def test_two_leaders_are_excused_only_while_the_coordinator_comes_back() -> None
 
 class TestFailovers:
     def test_a_failover_counts_from_the_end_of_the_term(self) -> None:
-        (each,) = failovers(good_day())
+        (each,) = failovers(good_history())
         assert each.seconds == pytest.approx(1.3)
 
     def test_it_does_not_count_while_a_server_is_away(self) -> None:
         away = Fault(Kind.RESTART, "postgres", 3.0, 4.2)
-        (each,) = failovers(replace(good_day(), faults=[away]))
+        (each,) = failovers(replace(good_history(), faults=[away]))
         assert each.seconds == pytest.approx(0.3)
 
-    def test_it_does_not_count_while_every_node_is_dead_or_asleep(self) -> None:
+    def test_it_does_not_count_while_every_node_is_dead_or_suspended(self) -> None:
         asleep = Fault(Kind.PAUSE, "node-2", 1.0, 4.0)
-        (each,) = failovers(replace(good_day(), faults=[asleep]))
+        (each,) = failovers(replace(good_history(), faults=[asleep]))
         assert each.seconds == pytest.approx(0.5)
 
     def test_it_counts_while_the_next_leader_is_blocked(self) -> None:
         blocked = Fault(Kind.BLOCK, "node-2", 3.5, 4.3)
-        day = replace(good_day(), faults=[blocked])
-        (each,) = failovers(replace(day, lives=[*day.lives, Life("node-3", 0.0, 8.0)]))
+        history = replace(good_history(), faults=[blocked])
+        (each,) = failovers(replace(history, lives=[*history.lives, Life("node-3", 0.0, 8.0)]))
         assert each.seconds == pytest.approx(1.3)
 
     def test_it_counts_while_one_node_could_have_led(self) -> None:
         asleep = Fault(Kind.PAUSE, "node-2", 1.0, 4.0)
-        day = replace(good_day(), faults=[asleep])
-        (each,) = failovers(replace(day, lives=[*day.lives, Life("node-3", 0.0, 8.0)]))
+        history = replace(good_history(), faults=[asleep])
+        (each,) = failovers(replace(history, lives=[*history.lives, Life("node-3", 0.0, 8.0)]))
         assert each.seconds == pytest.approx(1.3)

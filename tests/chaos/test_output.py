@@ -1,4 +1,4 @@
-"""What a day of chaos shows where there is no terminal, as in the log of CI."""
+"""The output of chaos without a terminal, as in the log of CI."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import pytest
 from chaos.__main__ import command_of, parse, show
 from chaos.figures import figures_of
 from chaos.pairs import PAIRS
-
-from .test_checks import good_day
+from tests.chaos.test_checks import good_history
 
 
 def test_the_table_is_not_cut_and_the_command_is_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     asked = parse(["--minutes", "1", "--ttl", "3", "--seed", "7"])
-    figures = [figures_of(replace(good_day(), pair=pair)) for pair in PAIRS]
+    figures = [figures_of(replace(good_history(), pair=pair)) for pair in PAIRS]
     show(figures, "text", command_of(asked))
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == [*PAIRS, "all"]

@@ -1,8 +1,7 @@
-"""The picture of a day: lanes over time, as one SVG.
+"""The timeline of a run: lanes over time, as one SVG.
 
-From the top: who leads, the servers, the nodes with what was done to each, the ticks with how late
-each fired, and how many handlers ran. Whatever is drawn says what it is when the pointer rests on
-it.
+From the top: who leads, the servers, the nodes with their faults, the ticks with their lateness,
+and the number of handlers that ran. Every element has a tooltip.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ AXIS = 26
 EPOCHS = (
     *("#3b6fb6", "#2a9d8f", "#8f6bb3", "#c98a1b", "#5b8c3a", "#b5577d", "#3f8fb0", "#7d7461"),
 )
-"""The colours of epochs, one after the other."""
+"""The colours of consecutive epochs."""
 FAULTS = {
     Kind.KILL: "#c1121f",
     Kind.STOP: "#8a8f98",
@@ -36,13 +35,13 @@ FAULTS = {
 }
 ON_TIME, LATE, LOST = "#4c9f70", "#e9a23b", "#c1121f"
 LATENESS_SHOWN = 0.5
-"""Seconds: what fires within this is on time, to the eye."""
+"""Seconds within which a tick is drawn as on time."""
 STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800, 3600)
 LEAD, SERVER, NODE, TICKS, JOBS, GAP = 22, 14, 30, 40, 36, 10
 
 
-class Picture:
-    """Draws one day, lane by lane."""
+class Timeline:
+    """Draws one run, lane by lane."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -51,7 +50,6 @@ class Picture:
         self._parts: list[str] = []
 
     def draw(self) -> str:
-        """The whole SVG."""
         self._lead()
         self._servers()
         for node in self._history.nodes:
@@ -68,7 +66,7 @@ class Picture:
         )
 
     def _lead(self) -> None:
-        """Who led when, and for how long nobody did."""
+        """Draw who led when, and the gaps without a leader."""
         self._label("leads", LEAD)
         for each in failovers(self._history):
             if each.after.since > each.before.until:
@@ -99,7 +97,9 @@ class Picture:
             self._bar(0, self._history.seconds, SERVER, "#dfe5ea", f"{name} was up", inset=5)
             for fault in self._history.faults:
                 if fault.kind in SERVER_FAULTS and fault.target == name:
-                    self._bar(fault.since, fault.until, SERVER, FAULTS[fault.kind], _told(fault))
+                    self._bar(
+                        fault.since, fault.until, SERVER, FAULTS[fault.kind], _fault_title(fault)
+                    )
             self._y += SERVER + 3
         self._y += GAP
 
@@ -108,14 +108,14 @@ class Picture:
         self._label(node, NODE - 10)
         for life in history.lives:
             if life.node == node:
-                self._bar(life.since, life.until, 16, "#e8ecef", _lived(life))
+                self._bar(life.since, life.until, 16, "#e8ecef", _life_title(life))
         for term in history.terms:
             if term.node == node:
                 self._term(term, 16)
         self._y += 17
         for fault in history.faults:
             if fault.target == node:
-                self._bar(fault.since, fault.until, 6, FAULTS[fault.kind], _told(fault))
+                self._bar(fault.since, fault.until, 6, FAULTS[fault.kind], _fault_title(fault))
                 if fault.kind is Kind.KILL:
                     self._cross(fault)
         self._y += NODE - 17
@@ -124,11 +124,11 @@ class Picture:
         x, y = self._x(fault.since), self._y - 9
         self._parts.append(
             f'<path class="kill" d="M{x - 4:.1f} {y - 4}l8 8m0 -8l-8 8">'
-            f"<title>{escape(_told(fault))}</title></path>"
+            f"<title>{escape(_fault_title(fault))}</title></path>"
         )
 
     def _ticks(self, name: str) -> None:
-        """A bar for each tick: short and green on time, and taller the later it fired."""
+        """Draw a bar for each tick: short and green if on time, and taller the later it fired."""
         history = self._history
         fires: dict[object, list[Fire]] = {}
         for fire in history.ledger:
@@ -150,7 +150,7 @@ class Picture:
             late = max((fire.lateness for fire in found), default=worst)
             colour = LOST if len(found) != 1 else ON_TIME if late < LATENESS_SHOWN else LATE
             height = 5 + (TICKS - 15) * late / worst
-            title = _fired(name, f"{tick:%H:%M:%S}", found)
+            title = _tick_title(name, f"{tick:%H:%M:%S}", found)
             self._parts.append(
                 f'<rect x="{self._x(at) - width / 2:.1f}" y="{base - height:.1f}" '
                 f'width="{width:.1f}" height="{height:.1f}" fill="{colour}">'
@@ -159,7 +159,7 @@ class Picture:
         self._y += TICKS
 
     def _jobs(self) -> None:
-        """How many handlers ran in each second."""
+        """Draw the number of handlers that ran in each second."""
         self._label("runs a second", JOBS - 8)
         counts = Counter(int(run.at) for run in self._history.runs)
         most = max([1, *counts.values()])
@@ -201,17 +201,17 @@ class Picture:
         return LEFT + second * self._scale
 
 
-def _told(fault: Fault) -> str:
+def _fault_title(fault: Fault) -> str:
     detail = f" ({fault.detail})" if fault.detail else ""
     took = f"{fault.since:.2f} s to {fault.until:.2f} s"
     return f"{fault.kind} of {fault.target}{detail}, {took}"
 
 
-def _lived(life: Life) -> str:
+def _life_title(life: Life) -> str:
     return f"{life.node} ran from {life.since:.2f} s to {life.until:.2f} s"
 
 
-def _fired(name: str, tick: str, fires: list[Fire]) -> str:
+def _tick_title(name: str, tick: str, fires: list[Fire]) -> str:
     if not fires:
         return f"{name} at {tick} was lost"
     each = "; ".join(

@@ -1,8 +1,8 @@
-"""Shares: how many of a fixed number of tries must be in time.
+"""Checks that enough of a fixed number of tries were in time.
 
-Whether a real fleet is in time depends on the machine as well. So such a check is tried a fixed
-number of times, and a share of the tries must be good. What is not about time has to hold in every
-try, and is asserted there.
+Whether a real fleet is in time also depends on the machine. So such a check is tried a fixed number
+of times, and a share of the tries has to be good. Everything else has to hold in every try, and is
+asserted there.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Share:
     tries: int
 
     def check(self, what: str, took: Sequence[float], within: float) -> str:
-        """Assert that enough tries took less than so many seconds; say how many did."""
+        """Assert that enough tries took less than `within` seconds; return the result as text."""
         assert len(took) == self.tries, f"{what}: {len(took)} tries, expected {self.tries}"
         good = sum(seconds < within for seconds in took)
         shown = ", ".join(f"{seconds:.2f}" for seconds in took)
