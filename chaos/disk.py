@@ -14,9 +14,8 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from servers.closeable import Closeable
 from servers.reaper import reaper
 
 MEGABYTE = 2**20
@@ -24,7 +23,7 @@ LARGE_ENOUGH = 96 * MEGABYTE
 FILLING = "filling"
 
 
-class SmallDisk:
+class SmallDisk(Closeable):
     """A folder on a separate disk, if it can be mounted."""
 
     def __init__(self) -> None:
@@ -34,15 +33,7 @@ class SmallDisk:
         words = ["mount", "-t", "tmpfs", "-o", size, "tmpfs", str(self.folder)]
         self.mounted = os.geteuid() == 0 and _succeeds(words)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         if self.mounted:
             _succeeds(["umount", "--lazy", str(self.folder)])
         with suppress(OSError):

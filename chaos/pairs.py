@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 from chaos.disk import SmallDisk
 from servers import Consul, Etcd, FaultProxy, Postgres, Redis
+from servers.closeable import Closeable
 
 AnyServer: TypeAlias = Postgres | Redis | Etcd | Consul
 
@@ -42,7 +42,7 @@ class ProxiedServer:
     proxies: Sequence[FaultProxy]
 
 
-class PairBackends:
+class PairBackends(Closeable):
     """The servers or the disk of a pair. A context manager, which stops them."""
 
     def __init__(self, pair: str) -> None:
@@ -68,15 +68,7 @@ class PairBackends:
                 self._stack.callback(server.close)
                 self.servers[name] = server
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
         self._stack.close()
 
     @property

@@ -1,49 +1,49 @@
-"""The command: `python -m servers install`, `status` and `run`."""
+"""The command line: `python -m servers install`, `status` and `run`."""
 
 from __future__ import annotations
 
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from servers import Broken, Missing
+from servers import Consul, Etcd, Missing, Postgres, Redis, Sentinel, Server, ServerFailed, Valkey
+from servers.cluster import Cluster
 from servers.debian import NotInstalled, install, unpack
 from servers.packages import PACKAGES, Package
-from servers.startable import STARTABLE
+
+STARTABLE: Mapping[str, Callable[[], Server | Cluster[Any]]] = {
+    "postgres": Postgres.start,
+    "redis": Redis.start,
+    "sentinel": Sentinel.start,
+    "valkey": Valkey.start,
+    "etcd": Etcd.start,
+    "consul": Consul.start,
+}
+"""The servers that `run` can start by name."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says; the exit code tells whether it was done."""
+    """Run a command and return its exit code."""
     parser = argparse.ArgumentParser(prog="python -m servers", description="Servers for tests.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     adding = commands.add_parser("install", help="install what is missing")
     adding.add_argument("names", nargs="*", metavar="NAME", help=", ".join(PACKAGES))
-    adding.set_defaults(do=_do_install)
-    showing = commands.add_parser("status", help="say what there is")
-    showing.set_defaults(do=_do_status)
+    adding.set_defaults(do=_install_missing)
+    showing = commands.add_parser("status", help="list the servers and their programs")
+    showing.set_defaults(do=_show_status)
     running = commands.add_parser("run", help="run a server until Ctrl-C")
     running.add_argument("name", metavar="NAME", choices=list(STARTABLE))
-    running.set_defaults(do=_do_run)
+    running.set_defaults(do=_run)
     asked = parser.parse_args(arguments)
     do: Callable[[argparse.Namespace], int] = asked.do
     return do(asked)
 
 
-def _do_install(asked: argparse.Namespace) -> int:
-    return install_missing(asked.names)
-
-
-def _do_status(_: argparse.Namespace) -> int:
-    return show_status()
-
-
-def _do_run(asked: argparse.Namespace) -> int:
-    return run(asked.name)
-
-
-def install_missing(names: Sequence[str]) -> int:
-    """Install what is missing. Fails if what was named, or what CI needs, is not there then."""
+def _install_missing(asked: argparse.Namespace) -> int:
+    """Install missing packages. 1 if a named package, or one that CI needs, cannot be installed."""
+    names: Sequence[str] = asked.names
     if unknown := [name for name in names if name not in PACKAGES]:
         print(f"Unknown: {', '.join(unknown)}. There are: {', '.join(PACKAGES)}.", file=sys.stderr)
         return 2
@@ -71,7 +71,7 @@ def _install(package: Package) -> None:
         raise NotInstalled(f"{packages} is installed, but brought no {package.program}.")
 
 
-def show_status() -> int:
+def _show_status(_: argparse.Namespace) -> int:
     """Print a table of all servers."""
     for package in PACKAGES.values():
         program = package.find()
@@ -80,17 +80,17 @@ def show_status() -> int:
     return 0
 
 
-def run(name: str) -> int:
-    """Start a server, print its address, and stop it when told so."""
+def _run(asked: argparse.Namespace) -> int:
+    """Start a server, print its address, and stop it on SIGTERM or Ctrl-C."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with STARTABLE[name]() as server:
+        with STARTABLE[asked.name]() as server:
             print(server.address, flush=True)
             print("Ctrl-C ends it.", file=sys.stderr)
             signal.pause()
     except KeyboardInterrupt:
         return 0
-    except (Missing, Broken) as error:
+    except (Missing, ServerFailed) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Generic, Self, TypeVar
 
+from servers.closeable import Closeable
 from servers.server import Server
 
 Member = TypeVar("Member", bound=Server)
 
 
-class Cluster(ABC, Generic[Member]):
-    """Several servers that are one."""
+class Cluster(Closeable, Generic[Member]):
+    """Several servers that form one service."""
 
     def __init__(self, members: Sequence[Member]) -> None:
         self.members = list(members)
@@ -22,7 +22,7 @@ class Cluster(ABC, Generic[Member]):
     @property
     @abstractmethod
     def address(self) -> str:
-        """Where Drumbeat finds it."""
+        """Its URL for Drumbeat."""
 
     @property
     def port(self) -> int:
@@ -35,22 +35,22 @@ class Cluster(ABC, Generic[Member]):
         return self.members[0].folder
 
     def log(self) -> str:
-        """The logs of all members, one after the other."""
+        """The concatenated logs of all members."""
         return "\n".join(f"--- {member.name} ---\n{member.log()}" for member in self.members)
 
     def kill(self) -> None:
-        """Kill all members at one moment."""
+        """Kill all members at the same moment."""
         self.pause()
         for member in self.members:
             member.kill()
 
     def pause(self) -> None:
-        """Stop the time of all members."""
+        """Suspend all members."""
         for member in self.members:
             member.pause()
 
     def resume(self) -> None:
-        """Let all members go on."""
+        """Resume all members."""
         for member in self.members:
             member.resume()
 
@@ -60,11 +60,11 @@ class Cluster(ABC, Generic[Member]):
             member.stop()
 
     def start_again(self) -> None:
-        """Start the members that do not run: same ports, same data. Waits until all answer."""
+        """Start the stopped members with the same ports and data. Waits until all answer."""
         self._start(self.members)
 
     def restart_empty(self) -> None:
-        """Start all members after a kill or a stop: same ports, but they remember nothing."""
+        """Start all members after a kill or a stop with the same ports and without data."""
         for member in self.members:
             member.empty()
         self.start_again()
@@ -75,7 +75,7 @@ class Cluster(ABC, Generic[Member]):
             member.close()
 
     def begin(self) -> Self:
-        """Fill and start all members. Leaves nothing behind if that fails."""
+        """Initialise and start all members. Cleans up if that fails."""
         try:
             for member in self.members:
                 member.fill()
@@ -92,14 +92,3 @@ class Cluster(ABC, Generic[Member]):
                 member.launch()
         for member in members:
             member.wait_until_ready()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()

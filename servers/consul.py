@@ -1,4 +1,4 @@
-"""Consul, of one or several servers."""
+"""Consul with one or several servers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Self
 from servers import web
 from servers.packages import CONSUL
 from servers.ports import free_port
-from servers.voter import Electorate, Voter
+from servers.raft import RaftCluster, RaftMember
 
 
-class ConsulMember(Voter):
+class ConsulMember(RaftMember):
     """One server of a Consul cluster."""
 
     name = "Consul"
@@ -30,17 +30,16 @@ class ConsulMember(Voter):
         return f"consul://127.0.0.1:{self.port}"
 
     def leads(self) -> bool:
-        """Whether it is the leader, as far as it knows."""
+        """Whether it considers itself the leader."""
         leader = web.get(self.port, "/v1/status/leader", web.BRIEF)
         return leader.status == 200 and leader.document == f"127.0.0.1:{self.peer_port}"
 
-    def _decides(self) -> bool:
+    def _has_majority(self) -> bool:
         return web.get(self.port, "/v1/kv/?keys&consistent", web.BRIEF).status in (200, 404)
 
     def fill(self) -> None:
-        """Write its configuration."""
         super().fill()
-        members = [member for member in self.voters if isinstance(member, ConsulMember)]
+        members = [member for member in self.peers if isinstance(member, ConsulMember)]
         configuration = {
             "node_name": f"m{self.port}",
             "server": True,
@@ -69,8 +68,8 @@ class ConsulMember(Voter):
         return [str(self._program), "agent", f"-config-file={self.data / 'consul.json'}"]
 
 
-class Consul(Electorate):
-    """A Consul cluster. Its sessions may be as short as one second."""
+class Consul(RaftCluster):
+    """A Consul cluster that accepts sessions of one second."""
 
     @classmethod
     def start(cls, nodes: int = 1, settings: Mapping[str, object] | None = None) -> Self:

@@ -1,6 +1,6 @@
-"""Debian: how packages are installed there, and how those of another suite are unpacked.
+"""Installs Debian packages, and unpacks packages of another suite.
 
-The sources are those of the machine; nothing here names a mirror.
+The mirrors are those of the machine; none is named here.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ LOCK_PATIENCE = "300"
 
 
 class NotInstalled(Exception):
-    """A package could not be installed; says why and what to do."""
+    """A package could not be installed; the message says why and what to do."""
 
 
 def install(packages: Sequence[str]) -> None:
-    """Install packages of the system's own suite, and start none of their services."""
+    """Install packages of the system's suite without starting their services."""
     if os.geteuid() != 0:
         raise NotInstalled(f"only root can: sudo apt-get install {' '.join(packages)}")
     with _no_services():
@@ -33,7 +33,7 @@ def install(packages: Sequence[str]) -> None:
 
 
 def unpack(packages: Sequence[str], suite: str, folder: Path) -> None:
-    """Unpack packages of another suite into a folder; the state of apt stays as it is."""
+    """Unpack packages of another suite into a folder, without changing the state of apt."""
     with tempfile.TemporaryDirectory(prefix="drumbeat-suite-") as name:
         state = Path(name)
         for needed in ("sources", "lists/partial", "cache/archives/partial", "root"):
@@ -44,25 +44,25 @@ def unpack(packages: Sequence[str], suite: str, folder: Path) -> None:
             f"Dir::Etc::SourceParts={state / 'sources'}",
             f"Dir::State::Lists={state / 'lists'}",
             f"Dir::Cache={state / 'cache'}",
-            "APT::Sandbox::User=root",  # the temporary folder is ours alone
+            "APT::Sandbox::User=root",  # the temporary folder belongs to root
         ]
         apart = [part for option in options for part in ("-o", option)]
         _apt(*apart, "update")
         _apt(*apart, "download", *packages, folder=state)
         for archive in state.glob("*.deb"):
             _run(["dpkg", "--extract", str(archive), str(state / "root")], state)
-        # Only a whole package takes its place, however this ends.
+        # Move only complete packages, so that a failure leaves none behind.
         shutil.rmtree(folder, ignore_errors=True)
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(state / "root", folder)
 
 
 def _source(suite: str) -> str:
-    """Where that suite is found: where the machine finds its own."""
+    """The source line of that suite, on the mirror of the machine."""
     listed = _apt("indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages")
     for line in listed.splitlines():
         address, _, release = line.partition(" ")
-        if "-" not in release:  # not the updates, not the security fixes: the suite itself
+        if "-" not in release:  # the suite itself, without updates and security fixes
             signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
             return f"deb {signed}{address} {suite} main\n"
     raise NotInstalled("apt knows no Debian mirror; add one to /etc/apt/sources.list.d.")
@@ -70,14 +70,14 @@ def _source(suite: str) -> str:
 
 @cache
 def _update() -> None:
-    """Bring the lists of the system up to date, once."""
+    """Update the package lists of the system, once."""
     _apt("update")
 
 
 @contextmanager
 def _no_services() -> Generator[None]:
-    """Tell Debian to start no service while packages are installed."""
-    if POLICY.exists():  # somebody has decided already
+    """Keep Debian from starting services while packages are installed."""
+    if POLICY.exists():  # the machine has its own policy
         yield
         return
     POLICY.write_text("#!/bin/sh\nexit 101\n", encoding="utf-8")
@@ -90,7 +90,7 @@ def _no_services() -> Generator[None]:
 
 def _apt(*arguments: str, folder: Path | None = None) -> str:
     if shutil.which("apt-get") is None:
-        raise NotInstalled("this is not Debian; install it your way and put it on the PATH.")
+        raise NotInstalled("this is not Debian; install it yourself and put it on the PATH.")
     return _run(
         ["apt-get", "-qq", "-o", f"DPkg::Lock::Timeout={LOCK_PATIENCE}", *arguments], folder
     )

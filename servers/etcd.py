@@ -1,4 +1,4 @@
-"""etcd, of one or several members."""
+"""etcd with one or several members."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Self
 from servers import web
 from servers.packages import ETCD_3_4, ETCD_3_5
 from servers.ports import free_port
-from servers.voter import Electorate, Voter
+from servers.raft import RaftCluster, RaftMember
 
 PACKAGES = {"3.5": ETCD_3_5, "3.4": ETCD_3_4}
-"""By version. Another Debian may have another version under the same name, so it is looked at."""
+"""By version. Other Debian releases have other versions, so `_program` checks the version."""
 ANY_KEY = "AA=="
 
 
-class EtcdMember(Voter):
+class EtcdMember(RaftMember):
     """One member of an etcd cluster."""
 
     name = "etcd"
@@ -35,19 +35,19 @@ class EtcdMember(Voter):
         return f"etcd://127.0.0.1:{self.port}"
 
     def leads(self) -> bool:
-        """Whether it is the leader, as far as it knows."""
+        """Whether it considers itself the leader."""
         answer = web.post(self.port, "/v3/maintenance/status", {}, web.BRIEF)
         if answer.status != 200:
             return False
         status = answer.document
         return bool(status.get("leader") == status["header"]["member_id"])
 
-    def _decides(self) -> bool:
+    def _has_majority(self) -> bool:
         return web.post(self.port, "/v3/kv/range", {"key": ANY_KEY}, web.BRIEF).status == 200
 
     def _command(self) -> list[str]:
         here, peer = f"http://127.0.0.1:{self.port}", f"http://127.0.0.1:{self.peer_port}"
-        members = [member for member in self.voters if isinstance(member, EtcdMember)]
+        members = [member for member in self.peers if isinstance(member, EtcdMember)]
         cluster = [f"m{each.port}=http://127.0.0.1:{each.peer_port}" for each in members]
         flags = {
             "name": f"m{self.port}",
@@ -72,7 +72,7 @@ def _program(version: str) -> Path:
     return program
 
 
-class Etcd(Electorate):
+class Etcd(RaftCluster):
     """An etcd cluster."""
 
     @classmethod

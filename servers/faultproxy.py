@@ -1,6 +1,6 @@
-"""A fault proxy: a wire to a server that can be slow, cut, or swallow what is sent.
+"""A proxy in front of a server that can delay, hold back or reset connections.
 
-It runs an event loop in a thread of its own, so that its methods can be called from anywhere.
+It runs its own event loop in a thread, so its methods can be called from any thread.
 """
 
 from __future__ import annotations
@@ -12,28 +12,28 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Thread
-from types import TracebackType
 from typing import Literal, Self
 
+from servers.closeable import Closeable
 from servers.ports import free_port
 
 CHUNK = 65_536
 IN_FLIGHT = 64
-"""How many chunks a wire holds before it takes no more, as a full socket buffer would."""
+"""Chunks in flight after which a connection stops reading, like a full socket buffer."""
 
 Direction = Literal["to_server", "to_client"]
 
 
 @dataclass(eq=False, slots=True)
 class Wire:
-    """One direction of all connections: whether bytes pass, and how long they take."""
+    """One direction of all connections: whether bytes pass, and with which delay."""
 
     open: asyncio.Event = field(default_factory=asyncio.Event)
     delay: float = 0.0
 
 
-class FaultProxy:
-    """Passes every connection on to a server, and does to them what it is told."""
+class FaultProxy(Closeable):
+    """Forwards every connection to a server, with the faults that its methods inject."""
 
     def __init__(self, upstream: int) -> None:
         self.port = free_port()
@@ -47,7 +47,7 @@ class FaultProxy:
 
     @classmethod
     def start(cls, upstream: int) -> Self:
-        """Start a proxy before the server on that port."""
+        """Start a proxy in front of the server on that port."""
         proxy = cls(upstream)
         proxy._thread.start()
         asyncio.run_coroutine_threadsafe(proxy._listen(), proxy.loop).result()
@@ -55,35 +55,35 @@ class FaultProxy:
         return proxy
 
     def delay(self, seconds: float) -> None:
-        """Let everything arrive that much later, each way."""
+        """Delay all bytes by this much in each direction."""
         self._do(lambda: self._set_delay(seconds))
 
     def black_hole(self) -> None:
-        """Let nothing arrive, either way. Connections stay open, and new ones are accepted.
+        """Hold back all bytes in both directions. Connections stay open, and new ones are accepted.
 
-        What is sent meanwhile arrives after `heal`, as it would by TCP; an end does, too.
+        Bytes and ends of connections that are sent meanwhile arrive after `heal`, as by TCP.
         """
         self._do(self._close_wires)
 
     def stall(self, direction: Direction) -> None:
-        """Let nothing arrive that way; the other way is as before."""
+        """Hold back all bytes in one direction."""
         self._do(self._wires[direction].open.clear)
 
     def reset(self) -> None:
-        """Reset all connections, and every new one until `heal`."""
+        """Reset all connections, and each new one until `heal`."""
         self._do(lambda: self._set_refusing(refuses=True))
         self.cut_all()
 
     def cut_all(self) -> None:
-        """Reset all connections that there are; new ones are not concerned."""
+        """Reset all existing connections; new ones are accepted."""
         self._do(self._reset_connections)
 
     def heal(self) -> None:
-        """Let everything pass at once again, and what was held back first."""
+        """Forward everything without delay again, beginning with what was held back."""
         self._do(self._restore)
 
     def close(self) -> None:
-        """Reset all connections and listen no more."""
+        """Reset all connections and stop listening."""
         if not self._thread.is_alive():
             return
         asyncio.run_coroutine_threadsafe(self.end(), self.loop).result()
@@ -92,35 +92,24 @@ class FaultProxy:
         self.loop.close()
 
     async def end(self) -> None:
-        """Reset all connections and accept no more; to be awaited on the loop."""
+        """Reset all connections and accept no new ones; must run on the proxy's loop."""
         assert self._listener is not None
         for listening in self._listener.sockets:  # accept no more
             self.loop.remove_reader(listening.fileno())
-        self._set_refusing(refuses=True)  # connections that are being accepted now
+        self._set_refusing(refuses=True)  # including connections that are being accepted now
         ours = asyncio.current_task()
         while others := [task for task in asyncio.all_tasks() if task is not ours]:
             self._reset_connections()
             await asyncio.wait(others, timeout=1)
-        self._listener.close()  # not before: asyncio leaks a connection that it is still accepting
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
+        self._listener.close()  # last: asyncio would leak a connection that it is accepting
 
     def _do(self, change: Callable[[], object]) -> None:
-        """Make a change on the loop, and wait until it is made."""
+        """Run a function on the loop, and wait for it."""
 
-        async def changing() -> None:
+        async def run() -> None:
             change()
 
-        asyncio.run_coroutine_threadsafe(changing(), self.loop).result()
+        asyncio.run_coroutine_threadsafe(run(), self.loop).result()
 
     def _set_delay(self, seconds: float) -> None:
         for wire in self._wires.values():
@@ -172,13 +161,13 @@ class FaultProxy:
         async with asyncio.TaskGroup() as pumps:
             pumps.create_task(_pump(reader, self._wires["to_server"], server_writer))
             pumps.create_task(_pump(server_reader, self._wires["to_client"], writer))
-        for each in self._connections[task]:  # both sides have said all: nothing to reset
+        for each in self._connections[task]:  # both sides have ended: close without a reset
             each.close()
             await each.wait_closed()
 
 
 async def _pump(source: asyncio.StreamReader, wire: Wire, target: asyncio.StreamWriter) -> None:
-    """Carry one direction of one connection, its end included, until the end."""
+    """Forward one direction of one connection, including its end."""
     clock = asyncio.get_running_loop().time
     in_flight: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue(IN_FLIGHT)
 
@@ -205,7 +194,7 @@ async def _pump(source: asyncio.StreamReader, wire: Wire, target: asyncio.Stream
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
-    """End a connection with a reset, if it is not over yet; what is in flight is lost."""
+    """Reset a connection, if it is still open; bytes in flight are lost."""
     connection: socket.socket = writer.get_extra_info("socket")
     with suppress(OSError):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

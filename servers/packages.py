@@ -1,4 +1,4 @@
-"""Packages: which servers there are, and how Debian brings each of them."""
+"""The servers that can be installed, and their Debian packages."""
 
 from __future__ import annotations
 
@@ -7,31 +7,40 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from servers.missing import Missing
-
 TOOLS = Path(__file__).parents[1] / ".tools"
-"""Where packages of other suites are unpacked; they would not do beside those of the system."""
+"""Where packages of other suites are unpacked, because they conflict with those of the system."""
+
+
+class Missing(Exception):
+    """A server is not installed; the message names the command that installs it."""
+
+    def __init__(self, server: str, remedy: str, *, needed: bool = True) -> None:
+        super().__init__(f"{server} is missing: run `{remedy}`.")
+        self.server = server
+        self.remedy = remedy
+        self.needed = needed
+        """Whether tests in CI fail without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """One server that can be installed by its name."""
+    """A server that can be installed by its name."""
 
     name: str
     server: str
-    """What it brings, for people."""
+    """The server, as shown to people."""
     program: str
-    """A program that is there once it is installed; an absolute path or a name."""
+    """A program of it, as an absolute path or a name."""
     debian: tuple[str, ...]
-    """The Debian packages that it consists of."""
+    """Its Debian packages."""
     suite: str | None = None
-    """The other Debian suite that they are from, if the system's own does not have them."""
+    """The other Debian suite of the packages, if the system's suite does not have them."""
     needed: bool = True
-    """Whether CI insists on it."""
+    """Whether CI requires it."""
 
     @property
     def folder(self) -> Path:
-        """Where it is unpacked, if it is from another suite."""
+        """Where it is unpacked, if it is of another suite."""
         return TOOLS / self.name
 
     def find(self) -> Path | None:
@@ -49,13 +58,13 @@ class Package:
         return program
 
     def missing(self) -> Missing:
-        """What to raise when it is not installed."""
+        """The error to raise if it is not installed."""
         remedy = f"python -m servers install {self.name}"
         return Missing(self.server, remedy, needed=self.needed)
 
 
 def _search_path() -> str:
-    # `/usr/sbin` is where Debian puts daemons, and not on everybody's path.
+    # Debian puts daemons in `/usr/sbin`, which is not on every PATH.
     return f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/usr/bin"
 
 
@@ -110,4 +119,4 @@ PACKAGES = {
         FAKETIME,
     )
 }
-"""All of them, by name."""
+"""All packages by name."""

@@ -1,4 +1,4 @@
-"""PgBouncer: a pool of connections before a PostgreSQL."""
+"""PgBouncer: a connection pool in front of a PostgreSQL server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from servers.server import Server
 
 
 class Pgbouncer(Server):
-    """A pool before a server; a session keeps its connection only as long as the mode says."""
+    """A pool in front of a server, in the given pool mode."""
 
     name = "PgBouncer"
     user = "postgres"
@@ -31,7 +31,7 @@ class Pgbouncer(Server):
         mode: str = "transaction",
         settings: Mapping[str, str] | None = None,
     ) -> Self:
-        """Start a pool before that server; the mode is `session`, `transaction` or `statement`."""
+        """Start a pool in front of that server, in mode `session`, `transaction` or `statement`."""
         return cls(behind, {"pool_mode": mode, **(settings or {})}).begin()
 
     @property
@@ -40,7 +40,6 @@ class Pgbouncer(Server):
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     def fill(self) -> None:
-        """Write its configuration."""
         super().fill()
         (self.data / "users").write_text('"postgres" ""\n', encoding="utf-8")
         lines = [
@@ -63,7 +62,7 @@ class Pgbouncer(Server):
         return [str(self._program), str(self.data / "pgbouncer.ini")]
 
     def _answers(self) -> bool:
-        # Its own console: the server behind it may be away, and that is not its fault.
+        # Ask its own console, since the server behind it may be away.
         console = self.address.removesuffix("postgres") + "pgbouncer"
         try:
             connection = psycopg.connect(console, connect_timeout=2, autocommit=True)

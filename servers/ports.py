@@ -1,13 +1,13 @@
-"""Ports: where a server may listen, today and again after it was killed.
+"""Free ports for servers, which a killed server can use again.
 
-They lie below the range from which the kernel takes the ports of outgoing connections. From inside
-that range a client could be given the port of a killed server, so that the server cannot come back;
-and a client that tries to reach it could even end up connected to itself.
+The ports are below the kernel's range for outgoing connections. Within that range a client could
+get the port of a killed server, so that the server cannot restart; and a client that connects to
+that port could even connect to itself.
 
-A port belongs to the process that asked for it until that process ends, also while nobody listens:
-several processes share the tests, and the port of a server that one of them has killed looks free
-to the others. A socket with a name that only Linux's kernel knows stands for each; it goes by
-itself.
+A port is reserved for the process that requested it until that process ends, even while no server
+listens: several processes share the tests, and the port of a killed server looks free to the
+others. The reservation is a Unix socket with an abstract name, which Linux removes with its
+process.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ TRIES = 200
 
 
 def free_port() -> int:
-    """A loopback port on which nobody listens, and that was given to no process that lives."""
-    dice = SystemRandom()
+    """A loopback port without a listener that no live process has reserved."""
+    random = SystemRandom()
     for _ in range(TRIES):
-        port = dice.randint(LOWEST, HIGHEST)
+        port = random.randint(LOWEST, HIGHEST)
         if _is_free(port) and _claim(port):
             return port
     raise OSError(f"No free port was found between {LOWEST} and {HIGHEST} in {TRIES} tries.")
@@ -40,11 +40,11 @@ def _is_free(port: int) -> bool:
 
 
 def _claim(port: int) -> bool:
-    """Whether the port is ours from now on, until this process ends."""
+    """Reserve the port until this process ends; False if another process has it."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as claim:
         try:
             claim.bind(f"\0drumbeat-port-{port}")
         except OSError:
             return False
-        claim.detach()  # and so it stays open
+        claim.detach()  # keeps it open
         return True

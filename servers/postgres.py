@@ -1,4 +1,4 @@
-"""PostgreSQL, fully durable unless the settings say otherwise."""
+"""PostgreSQL, fully durable by default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ class Postgres(Server):
     """A PostgreSQL server with one superuser, `postgres`, who needs no password."""
 
     name = "PostgreSQL"
-    stop_signal = signal.SIGINT  # "fast": it ends the sessions instead of waiting for them
+    stop_signal = (
+        signal.SIGINT
+    )  # the "fast" shutdown, which ends sessions instead of waiting for them
     user = "postgres"
 
     def __init__(self, programs: Programs, settings: Mapping[str, str]) -> None:
@@ -41,7 +43,7 @@ class Postgres(Server):
         return f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
 
     def fill(self) -> None:
-        """Copy the template, and add the settings to it."""
+        """Copy the template and append the settings."""
         template = template_of(self.programs, self._runs_as())
         self._run("cp", "--archive", template, self.data)
         self._write_settings()
@@ -72,7 +74,7 @@ class Postgres(Server):
 
 
 class Standby(Postgres):
-    """A replica of another server; read-only until it is promoted."""
+    """A replica of another server, read-only until it is promoted."""
 
     name = "PostgreSQL-standby"
 
@@ -86,12 +88,12 @@ class Standby(Postgres):
         return cls(primary).begin()
 
     def promote(self) -> None:
-        """Make it a primary of its own. Waits until it takes writes."""
+        """Promote it to a primary. Waits until it accepts writes."""
         with psycopg.connect(self.address, autocommit=True) as connection:
             connection.execute("SELECT pg_promote(wait => true, wait_seconds => 120)")
 
     def fill(self) -> None:
-        """Copy the primary, and tell the copy to stream from it."""
+        """Copy the primary and configure the copy to stream from it."""
         self._run(
             self.programs.folder / "pg_basebackup",
             f"--dbname={self._primary.address}",

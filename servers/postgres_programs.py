@@ -1,4 +1,4 @@
-"""The programs of one PostgreSQL version, and where they are found."""
+"""Finds the programs of a PostgreSQL version."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
-from servers.missing import Missing
-from servers.packages import POSTGRES
+from servers.packages import POSTGRES, Missing
 from servers.reaper import reaper
 
 BY_APT = "15"
@@ -29,7 +28,7 @@ class Programs:
 
     @classmethod
     def of(cls, version: str) -> Self:
-        """The programs of that major version; `Missing` if the machine does not have them."""
+        """The programs of that major version; raises `Missing` if they are not installed."""
         for folder in _candidates(version):
             if (folder / "initdb").exists() and _version_of(folder / "postgres") == version:
                 return cls(version, folder)
@@ -38,9 +37,9 @@ class Programs:
         raise Missing(f"PostgreSQL {version}", "uv sync", needed=False)
 
     def reachable(self) -> Self:
-        """The same programs, where any user can run them: copied if their place is private.
+        """The same programs where any user can run them: copied if their folder is private.
 
-        The copy lasts as long as this process.
+        The copy is removed when this process ends.
         """
         private = [parent for parent in self.folder.parents if not parent.stat().st_mode & 0o001]
         return replace(self, folder=_copy(self.folder)) if private else self
@@ -58,7 +57,7 @@ def _candidates(version: str) -> Iterator[Path]:
 
 @cache
 def _copy(folder: Path) -> Path:
-    """Copy programs of the wheel, and the libraries that they look for beside it."""
+    """Copy the programs of the wheel and their libraries beside it."""
     wheel = folder.parents[1]
     copied = Path(tempfile.mkdtemp(prefix="drumbeat-programs-"))
     reaper.watch_folder(copied)

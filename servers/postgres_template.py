@@ -1,4 +1,4 @@
-"""The template: a data folder as `initdb` makes it, made once and then copied."""
+"""A data folder that `initdb` creates once and servers copy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from servers.reaper import reaper
 
 @cache
 def template_of(programs: Programs, user: str | None) -> Path:
-    """The template of that version. It lasts as long as this process."""
+    """The template of that version, which is removed when this process ends."""
     folder = Path(tempfile.mkdtemp(prefix="drumbeat-template-"))
     reaper.watch_folder(folder)
     if user is not None:
@@ -28,7 +28,7 @@ def template_of(programs: Programs, user: str | None) -> Path:
             "--auth=trust",
             "--encoding=UTF8",
             "--locale=C.UTF-8",
-            "--no-sync",  # it is copied anyway; what a server writes itself is synced
+            "--no-sync",  # the template need not be durable
         ],
         check=True,
         capture_output=True,

@@ -1,6 +1,6 @@
-"""Processes: a server and everything it has started, as `/proc` shows them.
+"""Suspends and kills a server with all its descendants, as `/proc` lists them.
 
-A process group is not enough: PostgreSQL gives each of its backends a session of its own.
+A process group is not enough: each backend of PostgreSQL has its own session.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ STOPPED = "Tt"
 
 
 def freeze(root: int) -> list[int]:
-    """Stop the process and all that descend from it. Returns them, the root first.
+    """Suspend the process and its descendants. Returns them, the root first.
 
-    The root goes first, so that it starts nothing new while the others are looked for.
+    The root is suspended first, so that it starts no other process meanwhile.
     """
     frozen: list[int] = []
     while new := [pid for pid in _family(root) if pid not in frozen]:
@@ -34,13 +34,13 @@ def freeze(root: int) -> list[int]:
 
 
 def thaw(root: int) -> None:
-    """Let the process and all that descend from it go on."""
+    """Resume the process and its descendants."""
     for pid in _family(root):
         _send(pid, signal.SIGCONT)
 
 
 def kill(root: int) -> list[int]:
-    """Kill the process and all that descend from it, all at one moment. Returns who they were."""
+    """Kill the process and its descendants at the same moment. Returns their ids."""
     doomed = freeze(root)
     for pid in doomed:
         _send(pid, signal.SIGKILL)
@@ -48,18 +48,18 @@ def kill(root: int) -> list[int]:
 
 
 def wait_until_gone(pids: Iterable[int]) -> None:
-    """Wait until none of them runs any more; a zombie does not run."""
+    """Wait until none of them runs; a zombie does not run."""
     _wait(pids, states=GONE)
 
 
 def is_gone(pid: int) -> bool:
-    """Whether the process runs no more; a zombie does not run."""
+    """Whether the process has ended; a zombie has."""
     status = _status(pid)
     return status is None or status[0] in GONE
 
 
 def _family(root: int) -> list[int]:
-    """The process and all that descend from it; empty once it is gone."""
+    """The process and its descendants; empty if it has ended."""
     children: defaultdict[int, list[int]] = defaultdict(list)
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal() and (status := _status(int(entry.name))):

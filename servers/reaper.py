@@ -1,8 +1,8 @@
-"""The reaper: ends the servers, and removes their folders, when their owner has died.
+"""The reaper kills servers and removes their folders when their owner has died.
 
-It is a process of its own that reads orders from a pipe. Only the owner holds the other end, so
-the pipe ends when the owner does, however that came about; `kill -9` included. What is still
-registered then is killed and removed.
+It is a separate process that reads orders from a pipe. Only the owner holds the other end, so the
+pipe ends with the owner, even after `kill -9`. Then the reaper kills and removes everything that is
+still registered.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ ROOT = Path(__file__).parents[1]
 
 
 class Reaper:
-    """The owner's end of the pipe. The process at the other end starts with the first order."""
+    """The owner's end of the pipe. The first order starts the process at the other end."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._orders: IO[str] | None = None
-        os.register_at_fork(after_in_child=self._let_go)
+        os.register_at_fork(after_in_child=self._close_in_child)
 
     def watch_process(self, pid: int) -> None:
-        """Kill the process, and all that descend from it, when the owner dies."""
+        """Kill the process and its descendants when the owner dies."""
         self._order(f"+process {pid}")
 
     def forget_process(self, pid: int) -> None:
-        """The process has ended; its number may soon mean another."""
+        """Unregister a process that has ended, since its id may be reused."""
         self._order(f"-process {pid}")
 
     def watch_folder(self, folder: Path) -> None:
@@ -38,7 +38,7 @@ class Reaper:
         self._order(f"+folder {folder}")
 
     def forget_folder(self, folder: Path) -> None:
-        """The folder has been removed."""
+        """Unregister a folder that has been removed."""
         self._order(f"-folder {folder}")
 
     def _order(self, line: str) -> None:
@@ -48,8 +48,8 @@ class Reaper:
             self._orders.write(line + "\n")
             self._orders.flush()
 
-    def _let_go(self) -> None:
-        """A forked child holds the pipe too: it must not keep it open when the owner dies."""
+    def _close_in_child(self) -> None:
+        """Close the pipe in a forked child, which would keep it open when the owner dies."""
         self._lock = Lock()
         if self._orders is not None:
             self._orders.close()
@@ -59,15 +59,15 @@ class Reaper:
 def _start() -> IO[str]:
     reading, writing = os.pipe()
     with os.fdopen(reading) as source:
-        reaping = subprocess.Popen(
-            [sys.executable, "-m", "servers.reaping"],
+        process = subprocess.Popen(
+            [sys.executable, "-m", "servers.reaper_process"],
             stdin=source,
             stdout=subprocess.DEVNULL,
             env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
             cwd="/",
-            start_new_session=True,  # Ctrl-C is for the owner alone
+            start_new_session=True,  # Ctrl-C must not reach it
         )
-    reaping.returncode = 0  # it outlives us on purpose: nobody waits for it
+    process.returncode = 0  # it outlives the owner on purpose, so nothing waits for it
     return os.fdopen(writing, "w", encoding="utf-8")
 
 

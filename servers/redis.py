@@ -1,4 +1,4 @@
-"""Redis, which keeps a log of its changes and flushes it once a second."""
+"""Redis with an append-only file that is flushed once a second."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from servers.packages import REDIS, Package
-from servers.server import Broken, Server
+from servers.server import Server, ServerFailed
 
 ASK_PATIENCE = 30.0
 BRIEF = 5.0
-"""For those who ask again, and again, of a server that may not be ready."""
+"""The time-out of repeated queries to a server that may not be ready."""
 COPY_PATIENCE = 90.0
 PAUSE = 0.02
 OFFSET = re.compile(r"master_repl_offset:(\d+)")
@@ -22,7 +22,7 @@ COPIED = re.compile(r"^slave\d+:.*state=(\w+),offset=(\d+)", re.MULTILINE)
 
 
 class Redis(Server):
-    """A Redis server. The last second of what it acknowledged may be lost when it is killed."""
+    """A Redis server. A kill may lose the last acknowledged second."""
 
     name = "Redis"
     package: ClassVar[Package] = REDIS
@@ -34,7 +34,7 @@ class Redis(Server):
             "appendonly": "yes",
             "appendfsync": "everysec",
             "save": '""',
-            "repl-diskless-sync-delay": "0",  # a replica need not wait for others to come
+            "repl-diskless-sync-delay": "0",  # do not wait for more replicas
             **(settings or {}),
         }
 
@@ -50,38 +50,39 @@ class Redis(Server):
 
     @property
     def configuration(self) -> Path:
-        """Its configuration; it rewrites the file itself when its role changes."""
+        """Its configuration file, which Redis rewrites when its role changes."""
         return self.data / "redis.conf"
 
     def ask(self, *words: str, patience: float = ASK_PATIENCE) -> str:
-        """Send one command; the reply as it is on the wire."""
+        """Send a command; returns the raw reply."""
         return ask(self.port, *words, patience=patience)
 
     def leads(self) -> bool:
-        """Whether it takes writes, and is nobody's replica."""
+        """Whether it is a primary."""
         return "role:master" in self.ask("INFO", "replication", patience=BRIEF)
 
     def wait_for_replicas(self) -> None:
-        """Wait until it has a replica, and each has everything that was written so far.
+        """Wait until it has a replica, and each replica has all writes so far.
 
-        `WAIT` on a connection of its own does not do: it waits for that connection's writes.
+        `WAIT` does not help, because it waits only for the writes of its own connection.
         """
         deadline = time.monotonic() + COPY_PATIENCE
         written = OFFSET.search(self.ask("INFO", "replication"))
         assert written is not None
         while True:
-            told = self.ask("INFO", "replication")
-            copies = COPIED.findall(told)
+            state_of_replicas = self.ask("INFO", "replication")
+            copies = COPIED.findall(state_of_replicas)
             if copies and all(
                 state == "online" and int(offset) >= int(written[1]) for state, offset in copies
             ):
                 return
             if time.monotonic() > deadline:
-                raise Broken(f"Its replicas do not catch up with {written[1]}:\n{told}")
+                raise ServerFailed(
+                    f"The replicas do not catch up with {written[1]}:\n{state_of_replicas}"
+                )
             time.sleep(PAUSE)
 
     def fill(self) -> None:
-        """Write its configuration."""
         super().fill()
         lines = [f"{name} {value}" for name, value in self._settings.items()]
         fixed = [f"port {self.port}", "bind 127.0.0.1", f"dir {self.data}"]
@@ -95,7 +96,7 @@ class Redis(Server):
 
 
 def ask(port: int, *words: str, patience: float = ASK_PATIENCE) -> str:
-    """Send one command to a server on this machine; the beginning of its reply, as on the wire."""
+    """Send a command to a server on this machine; returns the beginning of the raw reply."""
     parts = [f"${len(word.encode())}\r\n{word}\r\n" for word in words]
     with socket.create_connection(("127.0.0.1", port), patience) as connection:
         connection.sendall(f"*{len(words)}\r\n{''.join(parts)}".encode())

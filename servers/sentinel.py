@@ -7,21 +7,21 @@ from typing import Self
 
 from servers.cluster import Cluster
 from servers.redis import BRIEF, Redis
-from servers.server import Broken
+from servers.server import ServerFailed
 
 GROUP = "mymaster"
-"""What the Sentinels call the primary and its replicas."""
+"""The name of the primary and its replicas in the Sentinels."""
 QUORUM = 2
 PORT = 4
-"""Where the port is in the lines of a Sentinel's answer."""
+"""The line of a Sentinel's answer that has the port."""
 PATIENCE = 150.0
-"""Seconds. A Sentinel whose machine stood still for two seconds does nothing for thirty, and the
-machine may stand still again."""
+"""Seconds. A Sentinel that was suspended for two seconds does nothing for thirty, and a busy
+machine may suspend it more than once."""
 PAUSE = 0.05
 
 
 class Replica(Redis):
-    """A Redis that begins as a replica of another."""
+    """A Redis server that starts as a replica of another."""
 
     name = "Redis-replica"
 
@@ -34,7 +34,7 @@ class Replica(Redis):
         )
 
 
-class Watcher(Redis):
+class SentinelServer(Redis):
     """One Sentinel."""
 
     name = "Sentinel"
@@ -48,14 +48,16 @@ class Watcher(Redis):
         }
 
     def primary_port(self) -> int:
-        """Where the primary is, as far as it knows."""
-        told = self.ask("SENTINEL", "get-master-addr-by-name", GROUP, patience=BRIEF).split("\r\n")
-        if len(told) <= PORT:
-            raise ConnectionError(f"A Sentinel does not know the primary: {told}")
-        return int(told[PORT])
+        """The port of the primary, as this Sentinel knows it."""
+        answer = self.ask("SENTINEL", "get-master-addr-by-name", GROUP, patience=BRIEF).split(
+            "\r\n"
+        )
+        if len(answer) <= PORT:
+            raise ConnectionError(f"A Sentinel does not know the primary: {answer}")
+        return int(answer[PORT])
 
     def sees_all(self) -> bool:
-        """Whether it has found the replica and the other two."""
+        """Whether it has found the replica and the other two Sentinels."""
         known = self.ask("SENTINEL", "master", GROUP, patience=BRIEF).split("\r\n")
         facts = dict(zip(known[2::4], known[4::4], strict=False))
         return (facts.get("num-slaves"), facts.get("num-other-sentinels")) == ("1", "2")
@@ -70,27 +72,27 @@ class Sentinel(Cluster[Redis]):
     def __init__(self, down_after: float) -> None:
         first = Redis()
         self.servers: list[Redis] = [first, Replica(first)]
-        self.watchers = [Watcher(first, down_after) for _ in range(3)]
+        self.watchers = [SentinelServer(first, down_after) for _ in range(3)]
         super().__init__([*self.servers, *self.watchers])
 
     @classmethod
     def start(cls, down_after: float = 1.0) -> Self:
         """Start them, and wait until the Sentinels know each other and the replica.
 
-        A primary that says nothing for so many seconds is taken for dead.
+        A primary that is silent for `down_after` seconds counts as dead.
         """
         return cls(down_after).begin()
 
     @property
     def address(self) -> str:
-        """The URL of the Sentinels, with the name of what they watch."""
+        """The URL of the Sentinels with the name of the primary."""
         watchers = ",".join(f"127.0.0.1:{watcher.port}" for watcher in self.watchers)
         return f"redis+sentinel://{watchers}/{GROUP}"
 
     def start_again(self) -> None:
-        """Start those that do not run. Waits until the Sentinels know each other and the replica.
+        """Start stopped servers. Waits until the Sentinels know each other and the replica.
 
-        The replica goes first: a Sentinel that does not find it at once looks again in 10 s.
+        The replica starts first: a Sentinel that does not find it checks again only after 10 s.
         """
         self._start(self.servers)
         self._start(self.watchers)
@@ -99,7 +101,7 @@ class Sentinel(Cluster[Redis]):
             self._pause_until(deadline, "The Sentinels do not find each other.")
 
     def primary(self) -> Redis:
-        """The primary, by the word of all running Sentinels and its own. Waits for a failover."""
+        """The primary on which all running Sentinels and itself agree. Waits for a failover."""
         deadline = time.monotonic() + PATIENCE
         while True:
             found = self._elected()
@@ -110,7 +112,7 @@ class Sentinel(Cluster[Redis]):
     def _know_all(self) -> bool:
         try:
             return all(watcher.sees_all() for watcher in self.watchers)
-        except OSError:  # one of them is too busy to answer
+        except OSError:  # a Sentinel is too busy to answer
             return False
 
     def _elected(self) -> Redis | None:
@@ -119,11 +121,11 @@ class Sentinel(Cluster[Redis]):
             for server in self.servers:
                 if ports == {server.port} and server.running and server.leads():
                     return server
-        except OSError:  # one of them is too busy to answer
+        except OSError:  # a Sentinel is too busy to answer
             pass
         return None
 
     def _pause_until(self, deadline: float, complaint: str) -> None:
         if time.monotonic() > deadline:
-            raise Broken(f"{complaint} Their logs:\n{self.log()}")
+            raise ServerFailed(f"{complaint} Their logs:\n{self.log()}")
         time.sleep(PAUSE)

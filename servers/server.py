@@ -1,6 +1,6 @@
-"""A server: one real server process on a free port, with a folder of its own.
+"""A real server process on a free port, with its own folder.
 
-It can be killed, paused and started again, and it does not outlive the process that started it.
+It can be killed, paused and restarted, and does not outlive the process that started it.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import signal
 import subprocess
 import tempfile
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from servers import processes
-from servers.missing import Missing
+from servers.closeable import Closeable
+from servers.packages import Missing
 from servers.ports import free_port
 from servers.reaper import reaper
 
@@ -29,19 +29,19 @@ STOP_PATIENCE = 15.0
 PAUSE = 0.01
 
 
-class Broken(Exception):
-    """A server did not do what it should; its log is in the message."""
+class ServerFailed(Exception):
+    """A server failed; the message has its log."""
 
 
-class Server(ABC):
-    """One server. As a context manager it is stopped, and its folder removed, at the end."""
+class Server(Closeable):
+    """One server. As a context manager, it stops and removes its folder at the end."""
 
     name: str
-    """What it is called in messages."""
+    """Its name in messages."""
     stop_signal = signal.SIGTERM
-    """What makes it stop gracefully and soon."""
+    """The signal for a quick orderly stop."""
     user: str | None = None
-    """Who runs it when we are root; nobody else than us if none is named."""
+    """The user that runs it if this process is root; the same user by default."""
 
     def __init__(self) -> None:
         user = self._runs_as()
@@ -55,31 +55,30 @@ class Server(ABC):
     @property
     @abstractmethod
     def address(self) -> str:
-        """Where Drumbeat finds it."""
+        """Its URL for Drumbeat."""
 
     @property
     def data(self) -> Path:
-        """The folder with what it remembers."""
+        """The folder with its data."""
         return self.folder / "data"
 
     @property
     def running(self) -> bool:
-        """Whether it has been started and has not ended; a paused server runs."""
+        """Whether its process runs; a paused server does."""
         return self._process is not None and self._process.poll() is None
 
     @property
     def pid(self) -> int | None:
-        """The process that all its others descend from; none while it does not run."""
+        """Its root process; None if it does not run."""
         return self._process.pid if self._process is not None and self.running else None
 
     def log(self) -> str:
-        """What it has written to its log."""
         with suppress(FileNotFoundError):
             return (self.folder / "log").read_text(encoding="utf-8", errors="replace")
         return ""
 
     def kill(self) -> None:
-        """Kill all its processes at once, with no chance to tidy up. Waits until they are gone."""
+        """Kill all its processes at once. Waits until they have ended."""
         if self._process is None:
             return
         doomed = processes.kill(self._process.pid)
@@ -88,17 +87,16 @@ class Server(ABC):
         self._forget()
 
     def pause(self) -> None:
-        """Stop the time of all its processes; their connections stay open."""
+        """Suspend all its processes; their connections stay open."""
         if (pid := self.pid) is not None:
             processes.freeze(pid)
 
     def resume(self) -> None:
-        """Let it go on after a pause."""
         if (pid := self.pid) is not None:
             processes.thaw(pid)
 
     def stop(self) -> None:
-        """Stop it gracefully; kill it if it does not heed. Does nothing if it does not run."""
+        """Stop it in an orderly way, or kill it if it does not stop."""
         if self._process is None:
             return
         self.resume()
@@ -112,41 +110,30 @@ class Server(ABC):
             self._forget()
 
     def start_again(self) -> None:
-        """Start it after a kill or a stop: same port, same data. Waits until it answers."""
+        """Start it after a kill or a stop with the same port and data. Waits until it answers."""
         self.launch()
         self.wait_until_ready()
 
     def restart_empty(self) -> None:
-        """Start it after a kill or a stop: same port, but it remembers nothing."""
+        """Start it after a kill or a stop with the same port and without data."""
         self.empty()
         self.start_again()
 
     def empty(self) -> None:
-        """Let it forget everything, after a kill or a stop."""
+        """Delete its data, after a kill or a stop."""
         if self.running:
-            raise Broken(f"{self.name} runs; kill or stop it before it is emptied.")
+            raise ServerFailed(f"{self.name} is running; kill or stop it before deleting its data.")
         shutil.rmtree(self.data, ignore_errors=True)
         self.fill()
 
     def close(self) -> None:
-        """Stop it and remove its folder; the end of this server."""
+        """Stop it and remove its folder."""
         self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
         reaper.forget_folder(self.folder)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
-
     def begin(self) -> Self:
-        """Fill it, start it and wait until it answers. Leaves nothing behind if that fails."""
+        """Initialise it, start it and wait until it answers. Cleans up if that fails."""
         try:
             self.fill()
             self.launch()
@@ -158,7 +145,7 @@ class Server(ABC):
         return self
 
     def fill(self) -> None:
-        """Make the data that it begins with."""
+        """Create its initial data."""
         self._make_folder(self.data)
 
     @abstractmethod
@@ -167,17 +154,19 @@ class Server(ABC):
 
     @abstractmethod
     def _answers(self) -> bool:
-        """Ask it something. False, or an OSError, if it cannot answer yet."""
+        """Query it. False, or an OSError, if it does not answer yet."""
 
     def _environment(self) -> Mapping[str, str]:
-        """The environment that it runs in, besides the bare minimum."""
+        """Environment variables in addition to the minimum."""
         return {}
 
     def launch(self) -> None:
-        """Start its process, and do not wait until it answers."""
+        """Start its process without waiting until it answers."""
         if self.running:
-            raise Broken(f"{self.name} runs already; kill or stop it before it is started again.")
-        self.stop()  # it may have ended by itself
+            raise ServerFailed(
+                f"{self.name} is already running; kill or stop it before starting it."
+            )
+        self.stop()  # clean up if it ended by itself
         command = self._command()
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -190,19 +179,19 @@ class Server(ABC):
                 user=self._runs_as(),
                 group=self._runs_as(),
                 extra_groups=None if self._runs_as() is None else [],
-                start_new_session=True,  # Ctrl-C is for us; we then stop the server
+                start_new_session=True,  # Ctrl-C must not reach it; this process stops it
             )
         reaper.watch_process(self._process.pid)
 
     def wait_until_ready(self) -> None:
-        """Wait until it answers; say why, with its log, if it does not."""
+        """Wait until it answers; raises `ServerFailed` with its log otherwise."""
         deadline = time.monotonic() + START_PATIENCE
         while not self._is_ready():
             if not self.running:
-                raise Broken(f"{self.name} ended while it was started. Its log:\n{self.log()}")
+                raise ServerFailed(f"{self.name} ended during its start. Its log:\n{self.log()}")
             if time.monotonic() > deadline:
                 late = f"{self.name} does not answer after {START_PATIENCE:g} s."
-                raise Broken(f"{late} Its log:\n{self.log()}")
+                raise ServerFailed(f"{late} Its log:\n{self.log()}")
             time.sleep(PAUSE)
 
     def _is_ready(self) -> bool:
@@ -212,7 +201,7 @@ class Server(ABC):
             return False
 
     def _run(self, *command: str | Path) -> None:
-        """Run a tool of the server, as its user, to its end."""
+        """Run a tool of the server as its user."""
         done = subprocess.run(
             command,
             stdin=subprocess.DEVNULL,
@@ -227,7 +216,7 @@ class Server(ABC):
         )
         if done.returncode != 0:
             said = done.stdout.decode(errors="replace")
-            raise Broken(f"`{command[0]}` of {self.name} failed:\n{said}")
+            raise ServerFailed(f"`{command[0]}` of {self.name} failed:\n{said}")
 
     def _make_folder(self, folder: Path) -> None:
         folder.mkdir(mode=0o700)

@@ -1,4 +1,4 @@
-"""Web: one HTTP request to a server on this machine."""
+"""HTTP requests to a server on this machine."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 PATIENCE = 30.0
 BRIEF = 2.0
-"""For those who ask again, and again, of a server that may not be ready."""
+"""The time-out of repeated queries to a server that may not be ready."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What it said."""
+    """The response of a server."""
 
     status: int
     text: str
@@ -26,17 +26,17 @@ class Answer:
 
 
 def get(port: int, path: str, patience: float = PATIENCE) -> Answer:
-    """Read something. An OSError if it cannot be reached, or is not ready."""
+    """Send a GET. Raises an OSError if the server cannot be reached or is not ready."""
     return _ask(_connection(port, patience), "GET", path, None)
 
 
 def post(port: int, path: str, document: object, patience: float = PATIENCE) -> Answer:
-    """Send a JSON document. An OSError if it cannot be reached, or is not ready."""
+    """POST a JSON document. Raises an OSError if the server cannot be reached or is not ready."""
     return _ask(_connection(port, patience), "POST", path, json.dumps(document))
 
 
 def put(port: int, path: str, document: object) -> Answer:
-    """Replace something by a JSON document. An OSError if it cannot be reached, or is not ready."""
+    """PUT a JSON document. Raises an OSError if the server cannot be reached or is not ready."""
     return _ask(_connection(port, PATIENCE), "PUT", path, json.dumps(document))
 
 
@@ -50,6 +50,6 @@ def _ask(connection: HTTPConnection, method: str, path: str, body: str | None) -
         response = connection.getresponse()
         return Answer(response.status, response.read().decode())
     except HTTPException as error:
-        raise ConnectionError(f"port {connection.port} speaks no HTTP: {error!r}") from error
+        raise ConnectionError(f"port {connection.port} does not speak HTTP: {error!r}") from error
     finally:
         connection.close()

@@ -1,4 +1,4 @@
-"""The fault proxy, before a server that says back what it hears."""
+"""The fault proxy in front of an echo server."""
 
 import asyncio
 import gc
@@ -18,7 +18,7 @@ A_WHILE = 0.2
 
 
 class Echo(socketserver.BaseRequestHandler):
-    """Says back what it hears, until the end."""
+    """An echo server."""
 
     def handle(self) -> None:
         connection = cast(socket.socket, self.request)
@@ -71,7 +71,7 @@ def hears_nothing(connection: socket.socket) -> bool:
 
 
 def is_reset(proxy: FaultProxy) -> bool:
-    """Whether a new connection is reset, be it while it is made or right afterwards."""
+    """Whether a new connection is reset while it opens or right afterwards."""
     try:
         with socket.create_connection(("127.0.0.1", proxy.port), SOON) as connection:
             connection.recv(1)
@@ -80,13 +80,13 @@ def is_reset(proxy: FaultProxy) -> bool:
     return False
 
 
-def test_much_passes_whole_and_in_order(client: socket.socket) -> None:
+def test_many_bytes_arrive_complete_and_in_order(client: socket.socket) -> None:
     words = bytes(range(256)) * 20_000
     Thread(target=say, args=(client, words), daemon=True).start()
     assert hears(client, words)
 
 
-def test_the_end_of_a_connection_passes(client: socket.socket) -> None:
+def test_the_end_of_a_connection_is_forwarded(client: socket.socket) -> None:
     say(client, b"last words")
     client.shutdown(socket.SHUT_WR)
     assert hears(client, b"last words")
@@ -102,7 +102,7 @@ def test_a_delay_counts_each_way(proxy: FaultProxy, client: socket.socket) -> No
 
 
 @pytest.mark.parametrize("fault", ["black hole", "to_server", "to_client"])
-def test_what_is_held_back_arrives_when_the_wire_is_healed(
+def test_held_back_bytes_arrive_after_healing(
     proxy: FaultProxy, client: socket.socket, fault: str
 ) -> None:
     match fault:
@@ -118,7 +118,7 @@ def test_what_is_held_back_arrives_when_the_wire_is_healed(
     assert hears(client, b"later")
 
 
-def test_a_new_connection_into_a_black_hole_is_made_and_hears_nothing(proxy: FaultProxy) -> None:
+def test_a_black_hole_accepts_new_connections_and_forwards_nothing(proxy: FaultProxy) -> None:
     proxy.black_hole()
     with socket.create_connection(("127.0.0.1", proxy.port), SOON) as late:
         say(late, b"anybody?")
@@ -127,9 +127,7 @@ def test_a_new_connection_into_a_black_hole_is_made_and_hears_nothing(proxy: Fau
         assert hears(late, b"anybody?")
 
 
-def test_a_cut_resets_connections_and_leaves_new_ones_alone(
-    proxy: FaultProxy, client: socket.socket
-) -> None:
+def test_a_cut_resets_only_existing_connections(proxy: FaultProxy, client: socket.socket) -> None:
     proxy.cut_all()
     with pytest.raises(ConnectionResetError):
         client.recv(1)
@@ -149,7 +147,7 @@ def test_a_reset_lasts_until_it_is_healed(proxy: FaultProxy, client: socket.sock
         assert hears(later, b"again")
 
 
-def test_a_server_that_is_gone_resets_who_asks_for_it() -> None:
+def test_connections_to_a_missing_server_are_reset() -> None:
     with FaultProxy.start(1) as proxy:
         assert is_reset(proxy)
 
@@ -164,7 +162,7 @@ def test_a_connection_that_is_just_being_accepted_is_closed_with_the_proxy(
     async def connect_and_end() -> None:
         late.connect(("127.0.0.1", proxy.port))
         await clock.sleep(0)  # the loop sees the connection,
-        await clock.sleep(0)  # has accepted it, and has not made its transport yet
+        await clock.sleep(0)  # has accepted it, and has not yet created its transport
         await proxy.end()
 
     with socket.socket() as late:

@@ -1,4 +1,4 @@
-"""What is missing is said in a sentence, and installing says what it could not do."""
+"""Errors about missing servers and failed installations."""
 
 import pytest
 
@@ -10,7 +10,7 @@ NOWHERE = Package(name="nowhere", server="Nowhere 1", program="nowhere-server", 
 
 
 def find_nothing(program: str, path: str | None = None) -> None:
-    """Instead of `shutil.which`: this machine has no program at all."""
+    """Replaces `shutil.which` on a machine without any program."""
 
 
 def test_a_missing_server_says_how_to_install_it() -> None:
@@ -18,7 +18,7 @@ def test_a_missing_server_says_how_to_install_it() -> None:
         NOWHERE.require()
 
 
-def test_a_version_that_nobody_has_is_missing() -> None:
+def test_an_unknown_version_is_missing() -> None:
     with pytest.raises(Missing, match="PostgreSQL 7 is missing"):
         Postgres.start(version="7")
 

@@ -1,4 +1,4 @@
-"""PostgreSQL as the tests use it: killed, paused, emptied, replicated."""
+"""The PostgreSQL server of the tests: killed, paused, emptied, replicated."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,12 +6,12 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from servers import Broken, Pgbouncer, Postgres, processes
+from servers import Pgbouncer, Postgres, ServerFailed, processes
 
 
 @pytest.fixture
 def server(postgres: Postgres) -> Iterator[Postgres]:
-    """One that a test may kill; only where the shared one could be started."""
+    """A separate server that a test may kill; skipped if the shared one is missing."""
     with Postgres.start() as mine:
         yield mine
 
@@ -53,14 +53,14 @@ def test_a_kill_ends_the_backends_too(server: Postgres) -> None:
             connection.execute("SELECT 1")
 
 
-def test_an_emptied_server_remembers_nothing(server: Postgres) -> None:
+def test_an_emptied_server_has_no_data(server: Postgres) -> None:
     ask(server, "CREATE TABLE forgotten (number int)")
     server.stop()
     server.restart_empty()
     assert ask(server, "SELECT to_regclass('forgotten')") == [(None,)]
 
 
-def test_a_paused_server_answers_nobody_until_it_goes_on(server: Postgres) -> None:
+def test_a_paused_server_does_not_answer_until_it_is_resumed(server: Postgres) -> None:
     with psycopg.connect(server.address, autocommit=True) as connection:
         server.pause()
         assert state_of(connection.info.backend_pid) == "T"
@@ -76,8 +76,8 @@ def test_settings_reach_the_server(postgres: Postgres) -> None:
         assert ask(server, "SHOW application_name") == [("it's",)]
 
 
-def test_a_setting_that_is_wrong_is_told_with_the_log(postgres: Postgres) -> None:
-    with pytest.raises(Broken, match="max_connexions"):
+def test_an_invalid_setting_raises_an_error_with_the_log(postgres: Postgres) -> None:
+    with pytest.raises(ServerFailed, match="max_connexions"):
         Postgres.start(settings={"max_connexions": "20"})
 
 
@@ -95,11 +95,11 @@ def test_a_standby_follows_until_it_is_promoted(server: Postgres) -> None:
         assert ask(standby, "INSERT INTO written VALUES (2) RETURNING number") == [(2,)]
 
 
-def test_version_18_is_had_too(postgres_newer: Postgres) -> None:
+def test_version_18_can_be_started(postgres_newer: Postgres) -> None:
     assert ask(postgres_newer, "SHOW server_version_num")[0] >= ("180000",)
 
 
-def test_pgbouncer_gives_a_transaction_a_connection_for_its_time_only(
+def test_pgbouncer_assigns_a_connection_for_one_transaction(
     pgbouncer: Pgbouncer,
 ) -> None:
     with (

@@ -1,4 +1,4 @@
-"""A server does not outlive the process that started it, and leaves nothing behind."""
+"""A server does not outlive the process that started it, and its folder is removed."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ CHILD_LEFT = f"""
 if os.fork():
     {KILLED}
 os.close(1), os.close(2)
-socket.create_connection(("127.0.0.1", server.port)).recv(1)  # until the server is gone
+socket.create_connection(("127.0.0.1", server.port)).recv(1)  # until the server ends
 os._exit(0)
 """
 
@@ -40,7 +40,7 @@ os._exit(0)
     ids=["killed", "killed while the server was paused", "killed with a child left", "ended"],
 )
 def test_a_server_ends_with_its_owner(postgres: Postgres, then: str) -> None:
-    # The reaper holds the owner's stderr: when that ends, it has done its work.
+    # The reaper inherits the owner's stderr, which ends when the reaper has finished.
     owner = subprocess.run(
         [sys.executable, "-c", OWNER.format(then=then)],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""Redis and Valkey as the tests use them, and the Sentinels that watch over two."""
+"""The Redis, Valkey and Sentinel servers of the tests."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from servers import Redis, Sentinel, Valkey
 def server(request: pytest.FixtureRequest) -> Iterator[Redis]:
     kind: type[Redis] = request.param
     request.getfixturevalue(kind.__name__.lower())  # skips where it is missing
-    with kind.start({"appendfsync": "always"}) as mine:  # else it may lose its last seconds
+    with kind.start({"appendfsync": "always"}) as mine:  # otherwise a kill may lose the last second
         yield mine
 
 
@@ -24,14 +24,14 @@ def test_a_killed_server_keeps_what_it_has_acknowledged(server: Redis) -> None:
     assert "kept" in server.ask("GET", "word")
 
 
-def test_an_emptied_server_remembers_nothing(server: Redis) -> None:
+def test_an_emptied_server_has_no_data(server: Redis) -> None:
     server.ask("SET", "word", "forgotten")
     server.stop()
     server.restart_empty()
     assert server.ask("DBSIZE") == ":0\r\n"
 
 
-def test_a_paused_server_answers_nobody_until_it_goes_on(server: Redis) -> None:
+def test_a_paused_server_does_not_answer_until_it_is_resumed(server: Redis) -> None:
     server.pause()
     with pytest.raises(TimeoutError):
         server.ask("PING", patience=2)
@@ -46,7 +46,7 @@ def test_settings_reach_the_server(redis: Redis) -> None:
 
 @pytest.mark.timeout(600)
 def test_the_sentinels_replace_a_killed_primary(sentinel: Sentinel) -> None:
-    # So many seconds that none takes the primary for dead before it is.
+    # Long enough that no Sentinel replaces the primary before the kill.
     with Sentinel.start(down_after=6) as mine:
         first = mine.primary()
         assert first.ask("SET", "word", "kept") == "+OK\r\n"

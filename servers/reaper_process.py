@@ -1,4 +1,4 @@
-"""Reaping: what the process of the reaper does. It is run, never imported."""
+"""The process of the reaper. It is run, never imported."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from servers import processes
 
 
 def main() -> None:
-    """Read orders until the owner has died; then kill and remove what is left."""
-    left: dict[str, None] = {}
+    """Read orders until the owner has died; then kill and remove what is still registered."""
+    registered: dict[str, None] = {}
     for line in sys.stdin:
         order, thing = line[0], line[1:].rstrip("\n")
         if order == "+":
-            left[thing] = None
+            registered[thing] = None
         else:
-            left.pop(thing, None)
-    things = [thing.split(" ", maxsplit=1) for thing in left]
+            registered.pop(thing, None)
+    things = [thing.split(" ", maxsplit=1) for thing in registered]
     doomed = [pid for kind, name in things if kind == "process" for pid in _kill(int(name))]
     processes.wait_until_gone(doomed)
     for kind, name in things:
@@ -28,7 +28,7 @@ def main() -> None:
 def _kill(pid: int) -> list[int]:
     try:
         return processes.kill(pid)
-    except TimeoutError:  # one that cannot be stopped must not save the others
+    except TimeoutError:  # continue with the others
         return []
 
 

@@ -1,4 +1,4 @@
-"""etcd and Consul as the tests use them: with one member and with three."""
+"""The etcd and Consul servers of the tests, with one member and with three."""
 
 import base64
 from contextlib import suppress
@@ -10,14 +10,14 @@ from drumbeat.engine.plumbing.runtime import SystemClock
 from servers import Consul, Etcd, web
 
 PATIENCE = 60.0
-"""Seconds. A member that is busy, or elects a leader, may answer nobody for a while."""
+"""Seconds. A member that is busy or in an election may not answer for a while."""
 PAUSE = 0.05
 
 clock = SystemClock()
 
 
 def put(server: Etcd, at: int) -> bool:
-    """Write something through one member; whether it was taken."""
+    """Write through one member; returns whether the write was accepted."""
     document = {"key": base64.b64encode(b"key").decode(), "value": ""}
     return answer_of(server.members[at].port, "/v3/kv/put", document).status == 200
 
@@ -29,7 +29,7 @@ def count(server: Etcd) -> str:
 
 
 def answer_of(port: int, path: str, document: object) -> web.Answer:
-    """Ask until it is able to answer."""
+    """Ask until the server answers."""
     until = clock.elapsed() + PATIENCE
     while clock.elapsed() < until:
         with suppress(TimeoutError):
