@@ -1,1 +1,1 @@
-"""Benchmarks: figures of one run on one machine, as ratios wherever something can be compared."""
+"""Benchmarks: figures of one run on one machine, as ratios where something can be compared."""

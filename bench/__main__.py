@@ -1,7 +1,7 @@
 """`python -m bench [NAME ...] [--store STORE] [--quick] [-o json]`: run benchmarks.
 
 Each benchmark is a module of this package with `TITLE` and `run(quick=...)`. Figures are printed as
-they come; with `-o json` one object goes to standard output, and all talk to standard error.
+they come; with `-o json` one object goes to standard output, and progress to standard error.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ NAMES = (
     "elections",
 )
 LONG = frozenset({"elections", "postgres_lists"})
-"""Run only when they are named: they wait for coordinators, or fill a table with millions."""
+"""Run only if they are named, because they take long."""
 
 
 class Benchmark(Protocol):
-    """What each module of this package offers."""
+    """What each benchmark module defines."""
 
     TITLE: str
 
@@ -42,7 +42,6 @@ class Benchmark(Protocol):
 
 
 def main() -> int:
-    """Run what was asked for."""
     arguments = _parse()
     figures: dict[str, object] = {"python": platform.python_version()}
     for name in arguments.names:
@@ -61,7 +60,7 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description="Run benchmarks. Figures are printed as they come; with -o json one object "
-        "goes to standard output at the end, and all talk to standard error.",
+        "goes to standard output at the end, and progress to standard error.",
     )
     parser.add_argument(
         "names",
@@ -72,7 +71,11 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--store", choices=STORES, help="all benchmarks of one store")
     parser.add_argument("--quick", action="store_true", help="smaller numbers, rougher figures")
     parser.add_argument(
-        "-o", "--output", choices=("text", "json"), default="text", help="for people, for programs"
+        "-o",
+        "--output",
+        choices=("text", "json"),
+        default="text",
+        help="for people or for programs",
     )
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(NAMES)

@@ -1,8 +1,7 @@
-"""How long the next tick of a cron expression takes, beside cronsim in the same run.
+"""Measures the next tick of a cron expression, beside cronsim in the same run.
 
-`walk` asks from tick to tick over ten years, again and again; `random` asks from instants all over
-them.
-cronsim is an iterator: its walk is `next()`, its random start builds a new one each time.
+`walk` steps from tick to tick over ten years; `random` starts at random instants of them. cronsim
+is an iterator: its walk is `next()`, and each random start needs a new one.
 """
 
 from __future__ import annotations
@@ -29,10 +28,8 @@ ZONES = ("UTC", "Europe/Paris")
 
 def run(*, quick: bool) -> dict[str, object]:
     """Nanoseconds per next tick for each expression and zone, ours and cronsim's, and the ratio."""
-    randomly = Random(1)
-    starts = [
-        START + timedelta(seconds=randomly.randrange(10 * 365 * 86_400)) for _ in range(STEPS)
-    ]
+    random = Random(1)
+    starts = [START + timedelta(seconds=random.randrange(10 * 365 * 86_400)) for _ in range(STEPS)]
     compared = {
         f"{expression} ({tz})": _compared(expression, tz, starts)
         for expression in (EXPRESSIONS[:3] if quick else EXPRESSIONS)

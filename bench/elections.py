@@ -1,11 +1,10 @@
-"""Elections by every coordinator, each on a server of its own and with a SQLite file as the store.
+"""Elections by every coordinator, each on its own server and with a SQLite file as the store.
 
 A take-over is the time from `kill -9` of the leader, one of three processes, to the first tick that
-the next one fires. A hand-over is the time from an elector's resignation to the other's lease; the
-two are in one process, each with its own connection. A lock is acquired and released by
-`app.lock`, each caller with a name of its own; the coordinators take turns, round by round. An idle
-election is one leader and one follower with the default timings: what each of them sends is counted
-on the wire.
+the next one fires. A hand-over is the time from an elector's resignation to the other's lease; both
+electors are in one process, each with its own connection. A lock is acquired and released by
+`app.lock`, each caller with its own name; the coordinators take turns, round by round. An idle
+election is one leader and one follower with the default timings: proxies count their requests.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ from itertools import product
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bench.counting import CountingWire
-from bench.takeovers import take_overs
+from bench.counting_proxy import CountingProxy
+from bench.take_over_fleet import take_overs
 from drumbeat import Drumbeat
 from drumbeat.backend_factory import coordinator_at
 from drumbeat.config import Config
@@ -56,8 +55,8 @@ clock = SystemClock()
 
 
 @dataclass(frozen=True, slots=True)
-class Extent:
-    """How much is measured."""
+class Sizes:
+    """The sizes of the measurements."""
 
     ttls: Sequence[float] = (3.0, 10.0)
     rounds: int = 20
@@ -67,15 +66,14 @@ class Extent:
     """Seconds."""
 
 
-QUICK = Extent(ttls=(3.0,), rounds=5, hand_overs=5, lock_rounds=2, idle=15.0)
+QUICK = Sizes(ttls=(3.0,), rounds=5, hand_overs=5, lock_rounds=2, idle=15.0)
 
 
 def run(*, quick: bool) -> dict[str, object]:
-    """Measure all coordinators, one after the other."""
-    return measured(QUICK if quick else Extent())
+    return measured(QUICK if quick else Sizes())
 
 
-def measured(extent: Extent, names: Sequence[str] = NAMES) -> dict[str, object]:
+def measured(sizes: Sizes, names: Sequence[str] = NAMES) -> dict[str, object]:
     """The figures of some coordinators."""
     figures: dict[str, object] = {}
     addresses: dict[str, str] = {}
@@ -86,9 +84,9 @@ def measured(extent: Extent, names: Sequence[str] = NAMES) -> dict[str, object]:
             except Missing as missing:
                 figures[name] = f"not measured: {missing}"
         for name, address in addresses.items():
-            for title, figure in asyncio.run(_measure(address, extent)).items():
+            for title, figure in asyncio.run(_measure(address, sizes)).items():
                 figures[f"{name}: {title}"] = figure
-        figures |= _locks_in_turns(addresses, extent.lock_rounds)
+        figures |= _locks_in_turns(addresses, sizes.lock_rounds)
     return figures
 
 
@@ -102,14 +100,14 @@ def _coordinator(name: str) -> Generator[str]:
             yield server.address
 
 
-async def _measure(address: str, extent: Extent) -> dict[str, object]:
+async def _measure(address: str, sizes: Sizes) -> dict[str, object]:
     figures: dict[str, object] = {}
-    for ttl in extent.ttls:
-        taken = await take_overs(address, ttl, extent.rounds, NAMESPACE)
+    for ttl in sizes.ttls:
+        taken = await take_overs(address, ttl, sizes.rounds, NAMESPACE)
         figures[f"take-over at TTL {ttl:g} s, seconds"] = _spread(taken, 2)
-    handed = await _hand_overs(address, extent.hand_overs)
+    handed = await _hand_overs(address, sizes.hand_overs)
     figures["hand-over, milliseconds"] = _spread([1000 * each for each in handed], 1)
-    figures["idle election, requests per minute"] = await _idle(address, extent.idle)
+    figures["idle election, requests per minute"] = await _idle(address, sizes.idle)
     return figures
 
 
@@ -122,7 +120,7 @@ def _spread(values: Sequence[float], digits: int) -> dict[str, float]:
 
 
 async def _hand_overs(address: str, rounds: int) -> list[float]:
-    async with _standing([address, address], ttl=3.0, retry_every=0.6) as electors:
+    async with _running_electors([address, address], ttl=3.0, retry_every=0.6) as electors:
         seconds: list[float] = []
         for _ in range(rounds):
             leader, state, follower = await _settled(electors)
@@ -134,7 +132,7 @@ async def _hand_overs(address: str, rounds: int) -> list[float]:
 
 
 def _locks_in_turns(addresses: Mapping[str, str], rounds: int) -> dict[str, object]:
-    """Locks per second: medians, since whatever else the machine does disturbs some rounds."""
+    """Locks per second, as medians, since other load disturbs some rounds."""
     rates: defaultdict[str, list[int]] = defaultdict(list)
     for _ in range(rounds):
         for (name, address), callers in product(addresses.items(), CALLERS):
@@ -162,7 +160,7 @@ async def _locks(address: str, callers: int, seconds: float) -> int:
 
 
 async def _first_lock(app: Drumbeat) -> None:
-    """A server that has just been started may take a while before it grants anything."""
+    """Wait until a server that was just started grants a lock."""
     async with app.lock("first", wait=LONGEST_WAIT):
         pass
 
@@ -171,48 +169,48 @@ async def _idle(address: str, seconds: float) -> object:
     if urlsplit(address).scheme == "sqlite":
         return "none: there is no server"
     async with AsyncExitStack() as stack:
-        ways = [await _counted(address, stack) for _ in range(2)]
-        electors = [way.address for way in ways]
-        standing = _standing(electors, DEFAULT_TTL, DEFAULT_RETRY)
-        both = await stack.enter_async_context(standing)
+        addresses = [await _counted(address, stack) for _ in range(2)]
+        electors = [counted.address for counted in addresses]
+        running = _running_electors(electors, DEFAULT_TTL, DEFAULT_RETRY)
+        both = await stack.enter_async_context(running)
         leader, _, _ = await _settled(both)
-        before = [way.requests for way in ways]
+        before = [counted.requests for counted in addresses]
         await asyncio.sleep(seconds)
         sent = [
-            round((way.requests - asked) * 60 / seconds)
-            for way, asked in zip(ways, before, strict=True)
+            round((counted.requests - asked) * 60 / seconds)
+            for counted, asked in zip(addresses, before, strict=True)
         ]
         leading, following = sent if leader is both[0] else reversed(sent)
         return {"leader": leading, "follower": following}
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """An address whose wires all count."""
+class CountedAddress:
+    """An address that leads through counting proxies."""
 
     address: str
-    wires: Sequence[CountingWire]
+    proxies: Sequence[CountingProxy]
 
     @property
     def requests(self) -> int:
-        """All that was asked so far."""
-        return sum(wire.requests for wire in self.wires)
+        """The requests so far."""
+        return sum(proxy.requests for proxy in self.proxies)
 
 
-async def _counted(address: str, stack: AsyncExitStack) -> Way:
+async def _counted(address: str, stack: AsyncExitStack) -> CountedAddress:
     parts = urlsplit(address)
     user, at, hosts = parts.netloc.rpartition("@")
     ports = [int(host.rpartition(":")[2]) for host in hosts.split(",")]
-    wires = [await stack.enter_async_context(CountingWire(port).laid()) for port in ports]
-    netloc = user + at + ",".join(f"127.0.0.1:{wire.port}" for wire in wires)
-    return Way(parts._replace(netloc=netloc).geturl(), wires)
+    proxies = [await stack.enter_async_context(CountingProxy(port).running()) for port in ports]
+    netloc = user + at + ",".join(f"127.0.0.1:{proxy.port}" for proxy in proxies)
+    return CountedAddress(parts._replace(netloc=netloc).geturl(), proxies)
 
 
 @asynccontextmanager
-async def _standing(
+async def _running_electors(
     addresses: Sequence[str], ttl: float, retry_every: float
 ) -> AsyncGenerator[list[LeaderElector]]:
-    """Electors of one election, each with a connection of its own, by the address given."""
+    """Electors of one election, one for each address, each with its own connection."""
     runtime, config = SystemRuntime(), Config(namespace=NAMESPACE)
     timings = LeaseTimings.for_ttl(ttl)
     electors = [
@@ -235,7 +233,7 @@ async def _standing(
 async def _settled(
     electors: Sequence[LeaderElector],
 ) -> tuple[LeaderElector, Leading, LeaderElector]:
-    """Who leads, its state, and who follows and has asked for a term since."""
+    """The leader, its state, and the follower, once it has tried to lead since."""
     await _until(lambda: any(_leads(elector) for elector in electors))
     first, second = electors
     leader, follower = (first, second) if _leads(first) else (second, first)

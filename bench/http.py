@@ -1,8 +1,8 @@
-"""Jobs posted over HTTP, beside the same server answering nothing, under the load of wrk.
+"""Jobs posted over HTTP by wrk, beside empty answers of the same server.
 
 One API process on PostgreSQL, as `drumbeat api` runs it, and 64 connections that each wait for the
-answer before they ask again. Client, API and PostgreSQL share the machine. The empty answer comes
-from the same server class on the same event loop: it reads the same body and says 201.
+answer before they send again. Client, API and PostgreSQL share the machine. The empty answers come
+from the same server class on the same event loop, which reads the same body and answers 201.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ READY = 30.0
 
 
 def run(*, quick: bool) -> dict[str, object]:
-    """Requests per second, the slowest hundredth, and the ratio to an empty answer."""
+    """Requests per second, the 99th percentile, and the ratio to an empty answer."""
     if shutil.which("wrk") is None:
-        return {"NOT MEASURED": "wrk is missing here; apt install wrk"}
+        return {"NOT MEASURED": "wrk is not installed: apt install wrk"}
     seconds = 2 if quick else 5
     rates: list[float] = []
     ratios: list[float] = []
@@ -84,12 +84,12 @@ def run(*, quick: bool) -> dict[str, object]:
 
 
 class Load(msgspec.Struct, frozen=True):
-    """What wrk found, and what the process spent."""
+    """The results of wrk, and the processor time of the server."""
 
     rate: float
     p99: float
     processor: float
-    """Seconds of its processor for each request."""
+    """Processor seconds of the server for each request."""
 
 
 def _load(process: Process, seconds: int) -> Load:
@@ -100,20 +100,20 @@ def _load(process: Process, seconds: int) -> Load:
         url = f"http://{process.address}/jobs"
         subprocess.run([*command, "-d1s", url], check=True, capture_output=True)  # warm
         before, began = process.processor(), time.perf_counter()
-        told = subprocess.run(
+        output = subprocess.run(
             [*command, f"-d{seconds}s", url], check=True, capture_output=True, text=True
         ).stdout
         spent, took = process.processor() - before, time.perf_counter() - began
-    assert "Non-2xx" not in told, told
-    rate, p99 = RATE.search(told), P99.search(told)
-    assert rate is not None, told
-    assert p99 is not None, told
+    assert "Non-2xx" not in output, output
+    rate, p99 = RATE.search(output), P99.search(output)
+    assert rate is not None, output
+    assert p99 is not None, output
     requests = float(rate[1])
     return Load(requests, float(p99[1]) * MILLISECONDS[p99[2]], spent / (requests * took))
 
 
 class Process:
-    """A process that serves, asked over a pipe."""
+    """A server process, queried over a pipe."""
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
@@ -122,7 +122,7 @@ class Process:
         self.address: str = pipe.recv()
 
     def processor(self) -> float:
-        """Seconds that it has computed for."""
+        """Its processor seconds so far."""
         self._pipe.send("processor")
         return float(self._pipe.recv())
 
@@ -158,7 +158,7 @@ async def _api(target: Target, pipe: Connection) -> None:
 
     async with app.running(["api"]):
         freeze_loaded_objects()  # as `app.run()` does
-        await _until_told(app.addresses[0], pipe)
+        await _serve_until_stopped(app.addresses[0], pipe)
 
 
 async def _empty_server(target: Target, pipe: Connection) -> None:
@@ -174,11 +174,11 @@ async def _empty_server(target: Target, pipe: Connection) -> None:
     serving = Server(empty, "127.0.0.1:0")
     await serving.start()
     freeze_loaded_objects()
-    await _until_told(serving.address, pipe)
+    await _serve_until_stopped(serving.address, pipe)
     await serving.stop()
 
 
-async def _until_told(address: str, pipe: Connection) -> None:
+async def _serve_until_stopped(address: str, pipe: Connection) -> None:
     pipe.send(address)
     while await asyncio.to_thread(pipe.recv) != "stop":
         pipe.send(time.process_time())

@@ -19,7 +19,7 @@ BATCH = 1_000
 
 
 def run(*, quick: bool) -> dict[str, object]:
-    """Microseconds of processor time per job, in batches; and of the bare calls in them."""
+    """Microseconds of processor time per job in batches, and of the bare calls within."""
     batches = 20 if quick else 100
     submitting, working = asyncio.run(_measure(_plain(), batches))
     bare = asyncio.run(_bare(batches))
@@ -43,7 +43,7 @@ def _plain() -> Drumbeat:
 
 
 def _watched() -> Drumbeat:
-    """The same with metrics, as a node has them that serves HTTP."""
+    """The same with the metrics of a node that serves HTTP."""
     runtime = SystemRuntime()
     metrics = Metrics(runtime.clock)
     store = metrics.timed_store(MemoryStore(runtime.clock))
@@ -73,7 +73,7 @@ async def _measure(app: Drumbeat, batches: int) -> tuple[float, float]:
 
 
 async def _bare(batches: int) -> float:
-    """The least that any queue must do: write the arguments, read them, call the handler."""
+    """The minimum of any queue: encode the arguments, decode them, call the handler."""
 
     async def nothing(number: int) -> None:
         del number

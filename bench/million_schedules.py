@@ -1,6 +1,6 @@
 """A million cron schedules, held by the memory store and ticked by the real ticker.
 
-Every schedule fires once an hour, a sixtieth of them in each minute; virtual minutes pass.
+Every schedule fires once an hour, a sixtieth of them in each virtual minute.
 """
 
 from __future__ import annotations
@@ -12,21 +12,16 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from drumbeat.backends.memory.coordinator import MemoryCoordinator
+from bench.endless_term import endless_term
 from drumbeat.backends.memory.store import MemoryStore
-from drumbeat.engine.leading.elector import Candidacy, LeaderElector
-from drumbeat.engine.leading.leadership import Term
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.service import ServiceContext
 from drumbeat.engine.ticking.ticker import Ticker, TickerSettings
-from drumbeat.model.fleet.lease import SCHEDULER, Epoch, Lease
-from drumbeat.model.ids import node_id
 from drumbeat.model.jobs.job import JobSpec
 from drumbeat.model.schedules.plan import Written
 from drumbeat.model.schedules.policy import Overlap, Policies
 from drumbeat.model.schedules.schedule import Schedule
 from drumbeat.model.triggers import cron
-from drumbeat.rules.leadership.lease_trust import LeaseTimings
 from drumbeat.rules.schedules.schedule_edit import declare
 from drumbeat.testing import FakeClock, FakeRuntime
 
@@ -40,13 +35,6 @@ def run(*, quick: bool) -> dict[str, object]:
     return asyncio.run(_measure(100_000 if quick else 1_000_000, minutes=12))
 
 
-class _Endless(Term):
-    """A term that never ends: no election is measured here."""
-
-    def may_act(self) -> bool:
-        return True
-
-
 async def _measure(count: int, minutes: int) -> dict[str, object]:
     clock = FakeClock(START)
     runtime = FakeRuntime(clock)
@@ -57,7 +45,12 @@ async def _measure(count: int, minutes: int) -> dict[str, object]:
     gc.collect()
     declaring = time.process_time() - start
     held = _resident() - before
-    ticker = await _ticker(store, runtime)
+    ticker = Ticker(
+        await endless_term(store, 1, runtime),
+        store.schedules,
+        TickerSettings(batch=BATCH, poll=None),
+        ServiceContext(runtime, Bus(clock)),
+    )
     start, wall = time.process_time(), time.perf_counter()
     for _ in range(minutes):
         await clock.advance(timedelta(minutes=1))
@@ -96,21 +89,6 @@ async def _declare(store: MemoryStore, count: int) -> None:
         ]
         verdicts = await store.schedules.put([edit for edit in edits if edit is not None])
         assert all(isinstance(verdict, Written) for verdict in verdicts)
-
-
-async def _ticker(store: MemoryStore, runtime: FakeRuntime) -> Ticker:
-    bus = Bus(runtime.clock)
-    node = node_id("bench", 1)
-    lease = Lease(SCHEDULER, node, "bench", 1, timedelta(seconds=10))
-    epoch = await store.fence.claim(lease)
-    assert isinstance(epoch, Epoch)
-    candidacy = Candidacy(SCHEDULER, node, LeaseTimings.for_ttl(10), 1.0)
-    elector = LeaderElector(
-        candidacy, lambda: MemoryCoordinator(runtime.clock, "bench"), runtime, bus
-    )
-    term = _Endless(lease, epoch, elector)
-    settings = TickerSettings(batch=BATCH, poll=None)
-    return Ticker(term, store.schedules, settings, ServiceContext(runtime, bus))
 
 
 def _resident() -> int:

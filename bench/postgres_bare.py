@@ -1,12 +1,12 @@
-"""Bare PostgreSQL: what a queue of two tables can do, by hand-written SQL and nothing around it.
+"""Bare PostgreSQL: a queue of two tables in hand-written SQL, with nothing around it.
 
 One small table of jobs with one index, and an archive. Inserts by `unnest`; one statement deletes
-what was done, writes it to the archive, and claims the next. No limits, fences, attempts, counts,
+finished jobs, writes them to the archive, and claims the next. No limits, fences, attempts, counts,
 notifications, retries or results. Durability is the server's own: fully durable.
 
-*Careful* is the same with what no queue can leave out that survives the death of a worker: a fence
-that each claim raises and each settlement has to match, so that a worker that was taken for dead
-cannot complete a job which another one runs, and an index of who holds what.
+*Careful* is the same with what a queue needs to survive the death of a worker: a fence that each
+claim raises and each settlement has to match, so that a worker that was considered dead cannot
+complete a job that another one runs, and an index of the holders.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from bench.ticking import PAYLOAD
+from bench.due_schedules import PAYLOAD
 from drumbeat.backends.postgres.connection.client import Connection
 from drumbeat.backends.postgres.connection.client import connect as connect_to
 
 CONNECTIONS = 2
-"""Over which the bare batcher writes: more did not help."""
+"""Connections of the bare batcher; more did not help."""
 LARGEST_BATCH = 1_000
 GENERIC = {"plan_cache_mode": "force_generic_plan"}
 BY_INDEX = {**GENERIC, "enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off"}
-"""For a join with an array, of whose length the planner has no idea."""
+"""For a join with an array, whose length the planner does not know."""
 
 Drained = tuple[int, float, float]
-"""How many jobs, and when the first was asked for and the last was done."""
+"""The number of jobs, and the times of the first request and of the last completion."""
 
 SCHEMA = """
 DROP SCHEMA IF EXISTS bare CASCADE;
@@ -90,19 +90,19 @@ UPDATE bare.careful SET held_by = $3, fence = fence + 1 WHERE id = ANY(ARRAY(
 
 
 async def connect(address: str, settings: Mapping[str, str] = GENERIC) -> Connection:
-    """A connection whose plans are generic, as a long-lived worker's should be."""
+    """A connection with generic plans, as a long-lived worker should have."""
     return await connect_to(address, server_settings=settings)
 
 
 async def make(address: str) -> None:
-    """All tables, empty."""
+    """Create all tables, empty."""
     connection = await connect(address)
     await connection.execute(SCHEMA + CAREFUL_SCHEMA)
     await connection.close()
 
 
 async def lone_submits(address: str, jobs: int) -> float:
-    """Seconds of one awaited INSERT, when nobody else submits."""
+    """Seconds of one awaited INSERT without other callers."""
     connection = await connect(address)
     await connection.fetchval(INSERT_ONE, "default", 0, PAYLOAD)
     start = time.perf_counter()
@@ -126,7 +126,7 @@ async def bulk(address: str, jobs: int, table: str = "jobs") -> float:
 
 
 async def submits(address: str, jobs: int, callers: int) -> float:
-    """Jobs per second from so many callers, each of whom awaits every job of its own."""
+    """Jobs per second of several callers, each of which awaits each of its jobs."""
     batcher = Batcher([await connect(address) for _ in range(CONNECTIONS)])
 
     async def call() -> None:
@@ -143,7 +143,7 @@ async def submits(address: str, jobs: int, callers: int) -> float:
 
 
 class Batcher:
-    """Writes what has gathered whenever a connection is free."""
+    """Writes all waiting jobs whenever a connection is free."""
 
     def __init__(self, connections: list[Connection]) -> None:
         self._connections = connections
@@ -152,7 +152,6 @@ class Batcher:
         self._writes: set[asyncio.Task[None]] = set()
 
     async def submit(self) -> int:
-        """One job."""
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
         if self._free and len(self._waiting) == 1:
@@ -160,7 +159,6 @@ class Batcher:
         return await future
 
     async def close(self) -> None:
-        """Hang up."""
         for connection in self._connections:
             await connection.close()
 
@@ -181,7 +179,7 @@ class Batcher:
 
 
 async def drain(address: str, batch: int, name: str = "bare") -> Drained:
-    """Claim and complete until nothing is left."""
+    """Claim and complete until no job is left."""
     connection = await connect(address)
     done = 0
     held: list[int] = []
@@ -198,7 +196,7 @@ async def drain(address: str, batch: int, name: str = "bare") -> Drained:
 
 
 async def drain_carefully(address: str, batch: int, name: str = "bare") -> Drained:
-    """The same with fences, and with an index of who holds what."""
+    """The same with fences and an index of the holders."""
     connection = await connect(address, BY_INDEX)
     done = 0
     held: list[int] = []
@@ -220,10 +218,10 @@ Drain = Callable[[str, int, str], Awaitable[Drained]]
 
 
 def drain_by(workers: int, address: str, batch: int, way: Drain = drain) -> float:
-    """Jobs per second of so many processes together."""
+    """Jobs per second of several processes together."""
     with ProcessPoolExecutor(workers, get_context("spawn")) as processes:
         for ready in [processes.submit(time.sleep, 0.5) for _ in range(workers)]:
-            ready.result()  # each is started, and has imported what it needs
+            ready.result()  # each process has started and imported its modules
         drains = [
             processes.submit(_drain_here, way, address, batch, f"bare-{number}")
             for number in range(workers)

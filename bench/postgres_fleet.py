@@ -23,31 +23,31 @@ TEXT = "x" * 120
 WORKER = ("worker",)
 
 Start = tuple[float, float]
-"""The number that a run was given, and when it started."""
+"""The number of a job, and when its handler started."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An app's place in a server."""
+    """An app's server and namespace."""
 
     address: str
     namespace: str = "bench"
 
-    async def tell(self, *statements: str) -> None:
-        """Let the server do something beside the app; each may take as long as it needs."""
+    async def execute(self, *statements: str) -> None:
+        """Execute statements outside of the app, without a time limit."""
         connection = await connect(self.address)
         for statement in statements:
             await connection.execute(statement.format(schema=self.namespace))
         await connection.close()
 
     async def empty(self) -> None:
-        """Forget everything."""
-        await self.tell("DROP SCHEMA IF EXISTS {schema} CASCADE")
+        """Delete everything."""
+        await self.execute("DROP SCHEMA IF EXISTS {schema} CASCADE")
 
 
 @contextmanager
 def server() -> Generator[str]:
-    """The server that DRUMBEAT_BENCH_POSTGRES names, or one of our own with its defaults."""
+    """The server that DRUMBEAT_BENCH_POSTGRES names, or a new one with default settings."""
     given = os.environ.get("DRUMBEAT_BENCH_POSTGRES")
     if given:
         yield given
@@ -57,7 +57,7 @@ def server() -> Generator[str]:
 
 
 class Bench:
-    """An app with one task, which notes when it started and does nothing else."""
+    """An app with one task, which only records when it started."""
 
     def __init__(self, target: Target) -> None:
         self.app = Drumbeat(target.address, namespace=target.namespace, environment={})
@@ -71,14 +71,14 @@ class Bench:
 
 
 async def backlog(target: Target, jobs: int) -> None:
-    """Submit so many jobs, numbered from zero."""
+    """Submit jobs that are numbered from zero."""
     bench = Bench(target)
     async with bench.app.connected():
         await bench.nothing.submit_many([(number, TEXT) for number in range(jobs)])
 
 
 def drain(target: Target, jobs: int, workers: int = 1) -> float:
-    """Jobs per second of a backlog, from the first to the last start; each runs exactly once."""
+    """Jobs per second of a backlog, from the first to the last start."""
     asyncio.run(backlog(target, jobs))
     with fleet(target, workers) as processes:
         processes.start()
@@ -90,16 +90,15 @@ def drain(target: Target, jobs: int, workers: int = 1) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
-    """Worker processes, to be started and asked from here."""
+    """Worker processes, controlled over pipes."""
 
     processes: Sequence[Connection]
 
     def start(self) -> None:
-        """Let all of them take jobs from now on."""
         self._ask("start")
 
     def starts(self, count: int) -> list[Start]:
-        """All runs so far, as soon as there are so many of them."""
+        """All starts, as soon as there are `count` of them."""
         give_up_at = time.monotonic() + LONGEST_WAIT
         found: list[Start] = []
         while len(found) < count and time.monotonic() < give_up_at:
@@ -118,7 +117,7 @@ class Fleet:
 
 @contextmanager
 def fleet(target: Target, workers: int, roles: tuple[str, ...] = WORKER) -> Generator[Fleet]:
-    """So many processes, ready to be started."""
+    """Worker processes that are ready to start."""
     context = get_context("spawn")
     with ExitStack() as stack:
         connections: list[Connection] = []

@@ -1,7 +1,7 @@
 """Jobs on PostgreSQL through the public API, beside bare PostgreSQL in the same run.
 
-The app, its workers and their settings are what a user gets: no flag is tuned. The server is one of
-our own with its default settings, fully durable, or the one that DRUMBEAT_BENCH_POSTGRES names.
+The app and its workers have default settings. The server is a new one with default settings, fully
+durable, or the one that DRUMBEAT_BENCH_POSTGRES names.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ ROUNDS = 3
 CALLERS = 100
 LONE = 500
 BATCHES = (100, 500, 1_000)
-"""Sizes that the bare claim is tried with; the best counts."""
+"""Batch sizes of the bare claim, of which the best counts."""
 WARM_UP = 100
-"""Jobs after which every connection of the worker has met its statements: the first time that one
-does, the server has to plan them, which takes tens of milliseconds."""
+"""Jobs after which every connection of the worker has used its statements: the server plans each at
+its first use, which takes tens of milliseconds."""
 HALF_LOAD_SECONDS = 4.0
 DELAY = 3.0
 
@@ -70,31 +70,30 @@ def _submits(target: Target, jobs: int, rounds: int) -> dict[str, object]:
 
 
 class Compared:
-    """Ours and bare, round by round: what is bare may have a better minute than we had."""
+    """Our figures and bare ones, compared by round, since the machine's speed varies."""
 
     def __init__(self) -> None:
         self._ours: list[float] = []
         self._ratios: list[float] = []
 
     def add(self, ours: float, bare: float) -> None:
-        """One round."""
         self._ours.append(ours)
         self._ratios.append(ours / bare)
 
     @property
     def median(self) -> float:
-        """Of ours."""
+        """The median of our figures."""
         return statistics.median(self._ours)
 
     @property
     def ratio(self) -> float:
-        """Ours to bare."""
+        """The median ratio of ours to bare."""
         return round(statistics.median(self._ratios), 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Submits:
-    """Seconds of a lone submit, rates, and the slowest of a hundred."""
+    """Seconds of a lone submit, rates, and the 99th percentile of a submit."""
 
     lone: float
     hundred: float
@@ -198,7 +197,7 @@ async def _trickle(target: Target, count: int) -> None:
 
 
 async def _at_rate(target: Target, rate: float) -> int:
-    """Jobs in small groups every 20 ms, at this rate; how many they were."""
+    """Submit jobs in small groups every 20 ms, at this rate; returns their number."""
     bench = Bench(target)
     sent = 0
     async with bench.app.connected():

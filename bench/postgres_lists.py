@@ -1,9 +1,8 @@
-"""Lists of jobs on PostgreSQL, as an API's users ask for them, over millions of jobs.
+"""Lists of jobs on PostgreSQL, as users of the API request them, over millions of jobs.
 
-Most have ended, a hundred thousand wait. The jobs are written by a few statements, as the store
-would have written them, and the tables are never analysed: a list must not depend on what the
-server happens to know of them. Each question is asked of the store itself, the whole page of a
-hundred is read, and the slowest of several times counts.
+Most jobs are finished, a hundred thousand wait. A few statements write them as the store would have
+written them. The tables are never analysed: a list must not depend on the server's statistics. Each
+list is a call of the store that reads a page of a hundred, and the slowest of several calls counts.
 """
 
 from __future__ import annotations
@@ -113,7 +112,7 @@ FINISH = (
 
 
 def run(*, quick: bool) -> dict[str, object]:
-    """The slowest of several milliseconds for each question, and of all."""
+    """The slowest of several calls for each list, in milliseconds."""
     finished, waiting = (200_000, 10_000) if quick else (5_000_000, 100_000)
     with server() as address:
         target = Target(address, "bench_lists")
@@ -133,23 +132,23 @@ def run(*, quick: bool) -> dict[str, object]:
 
 
 async def fill(target: Target, finished: int, waiting: int) -> None:
-    """Write so many jobs that have ended, and so many that wait."""
+    """Write finished jobs and waiting jobs."""
     await target.empty()
     store = PostgresStore(target.address, SystemClock(), target.namespace)
     await store.open()
     await store.close()
     numbers = (("COUNT", str(finished)), ("WAITING", str(waiting)))
-    await target.tell(*QUIET)
+    await target.execute(*QUIET)
     for text in (FILL, WAIT):
         statement = text
         for name, number in numbers:
             statement = statement.replace(name, number)
-        await target.tell(statement)
-    await target.tell(*FINISH)
+        await target.execute(statement)
+    await target.execute(*FINISH)
 
 
-def questions(jobs: int) -> dict[str, JobFilter]:
-    """What people ask for."""
+def filters(jobs: int) -> dict[str, JobFilter]:
+    """The filters that are measured, by name."""
     asked = {
         "all": JobFilter(),
         **{str(status): JobFilter(frozenset({status})) for status in Status},
@@ -190,13 +189,13 @@ async def _measure(target: Target, jobs: int) -> dict[str, float]:
     store = PostgresStore(target.address, SystemClock(), target.namespace)
     figures: dict[str, float] = {}
     try:
-        for name, wanted in questions(jobs).items():
+        for name, wanted in filters(jobs).items():
             spent: list[float] = []
             for _ in range(TIMES):
                 began = time.perf_counter()
                 await store.jobs.list(wanted, PageRequest(100))
                 spent.append((time.perf_counter() - began) * 1_000)
-            figures[name] = round(max(spent[1:]), 1)  # the first one connects, and reads the disk
+            figures[name] = round(max(spent[1:]), 1)  # the first call connects and reads the disk
     finally:
         await store.close()
     return figures

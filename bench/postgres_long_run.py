@@ -1,9 +1,9 @@
 """PostgreSQL in the long run: many finished jobs, a forgotten transaction, and many schedules.
 
-The finished jobs are written by one statement, as the store would have written them. The same jobs
-are then submitted and drained beside them and on an empty schema, turn and turn about. After that
-another session opens a transaction and holds it, so that nothing that dies can be cleaned up, and
-the drains go on: every round leaves more dead rows behind.
+One statement writes the finished jobs as the store would have written them. The same jobs are then
+submitted and drained beside them and on an empty schema, alternately. After that another session
+holds a transaction open, so that dead rows cannot be removed, and the drains continue: every round
+leaves more dead rows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from bench import ticking
+from bench import due_schedules
 from bench.postgres_fleet import Target, backlog, drain, server
 from drumbeat.backends.postgres.connection.client import connect
 from drumbeat.backends.postgres.store import PostgresStore
@@ -50,7 +50,7 @@ def run(*, quick: bool) -> dict[str, object]:
 
 def _many_schedules(target: Target, count: int) -> dict[str, object]:
     asyncio.run(target.empty())
-    figures = asyncio.run(ticking.measure(_store_at, target.address, count))
+    figures = asyncio.run(due_schedules.measure(_store_at, target.address, count))
     asyncio.run(target.empty())
     return figures
 
@@ -76,8 +76,8 @@ def _full(address: str, finished: int, jobs: int) -> dict[str, object]:
 
 async def _fill(target: Target, finished: int) -> None:
     await target.empty()
-    await backlog(target, 1)  # makes the schema and the lane
-    await target.tell(
+    await backlog(target, 1)  # creates the schema and the lane
+    await target.execute(
         "TRUNCATE {schema}.jobs, {schema}.tallies",
         FINISHED.replace("COUNT", str(finished)),
         "VACUUM ANALYZE {schema}.archive",
@@ -102,7 +102,7 @@ def _held_open(target: Target, jobs: int) -> dict[str, object]:
 
 @contextmanager
 def _transaction(target: Target) -> Generator[None]:
-    """A session that has looked once and never says goodbye, in a thread of its own."""
+    """Hold a read transaction open in a separate thread."""
     began, over = threading.Event(), threading.Event()
 
     async def hold() -> None:

@@ -1,9 +1,9 @@
-"""The SQLite store beside bare SQLite: the same batches, the same durability, the same run.
+"""The SQLite store beside bare SQLite, with the same batches and durability in the same run.
 
 Bare means one table with one index, `executemany` to insert, one guarded update to claim and
 `executemany` to complete, in transactions of a hundred jobs with `synchronous=FULL`, in one thread
-with nobody waiting. It keeps finished jobs, as we do, but no results, fences, attempts, limits or
-counts. A second bare run deletes what is completed: the floor of what a queue can do.
+without waiting callers. It keeps finished jobs, but no results, fences, attempts, limits or counts.
+A second bare run deletes completed jobs: the upper limit of any queue.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from bench import ticking
-from bench.ticking import PAYLOAD
+from bench import due_schedules
+from bench.due_schedules import PAYLOAD
 from drumbeat.backends.sqlite.store import SqliteStore
 from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.fast_construction import fast_constructor
@@ -80,9 +80,9 @@ def run(*, quick: bool) -> dict[str, object]:
     figures["target_to_bare"] = 0.5
     figures |= _pick_up(50 if quick else 300)
     figures |= _processes(jobs)
-    with _folder() as folder:
+    with temporary_folder() as folder:
         path = str(folder / "ours.db")
-        figures |= asyncio.run(ticking.measure(store_at, path, 2_000 if quick else 10_000))
+        figures |= asyncio.run(due_schedules.measure(store_at, path, 2_000 if quick else 10_000))
     return figures
 
 
@@ -91,7 +91,7 @@ def store_at(path: str) -> SqliteStore:
 
 
 def _one_round(jobs: int) -> dict[str, float]:
-    with _folder() as folder:
+    with temporary_folder() as folder:
         deleting = _bare(folder / "floor.db", jobs, BARE_DELETE)
         bare = _bare(folder / "bare.db", jobs, BARE_COMPLETE)
         bare["drain_floor"] = deleting["drain_bare"]
@@ -99,7 +99,7 @@ def _one_round(jobs: int) -> dict[str, float]:
 
 
 @contextmanager
-def _folder() -> Generator[Path]:
+def temporary_folder() -> Generator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         yield Path(folder)
 
@@ -166,7 +166,7 @@ async def _submit_from_many_callers(store: SqliteStore, jobs: int) -> list[float
 
 
 async def drain(store: SqliteStore, node: NodeId) -> int:
-    """Claim and complete all that there is; return how many."""
+    """Claim and complete all jobs; returns their number."""
     settled: list[Settlement] = []
     done = 0
     while True:
@@ -182,8 +182,8 @@ def _completion(attempt: Attempt) -> Settlement:
 
 
 def _pick_up(count: int) -> dict[str, object]:
-    """From the call that submits to the handler's hands in another process, one job at a time."""
-    with _folder() as folder, _child(_await_jobs, folder / "ours.db", count) as child:
+    """The time from a submission to its claim in another process, one job at a time."""
+    with temporary_folder() as folder, _child(_await_jobs, folder / "ours.db", count) as child:
         asyncio.run(_submit_singly(folder / "ours.db", count, child))
         waits = [wait * 1000 for wait in child.recv()]
     return {
@@ -227,10 +227,10 @@ def _await_jobs(path: Path, count: int, parent: Connection) -> None:
 
 
 def _processes(jobs: int) -> dict[str, object]:
-    """How fast one process drains a backlog, and two at once."""
+    """The rates at which one process and two processes drain a backlog."""
     rates: dict[int, float] = {}
     for workers in (1, 2):
-        with _folder() as folder:
+        with temporary_folder() as folder:
             path = folder / "ours.db"
             asyncio.run(_fill(path, jobs))
             rates[workers] = _drain_in_processes(path, workers)

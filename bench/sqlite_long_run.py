@@ -1,9 +1,9 @@
-"""A SQLite file in the long run: what an idle node costs, and a file full of finished jobs.
+"""A SQLite file in the long run: the cost of an idle node, and a file full of finished jobs.
 
-The idle node is the real command, `drumbeat run`, on an empty file: its processor time while it
-leads and waits for work, after it has settled down. The full file has as many finished jobs as a
-busy week leaves behind; they are written by plain SQL, as the store would have written them. The
-same jobs are then submitted and drained on it and on an empty one, turn and turn about.
+The idle node is the real command, `drumbeat run`, on an empty file: the figure is its processor
+time while it leads and waits for work. The full file has the finished jobs of a busy week, written
+by plain SQL as the store would have written them. The same jobs are then submitted and drained on
+it and on an empty file, alternately.
 """
 
 from __future__ import annotations
@@ -14,21 +14,20 @@ import sqlite3
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.sqlite_jobs import BATCH, NODE, SPEC, drain
-from bench.ticking import PAYLOAD
+from bench.due_schedules import PAYLOAD
+from bench.sqlite_jobs import BATCH, NODE, SPEC, drain, temporary_folder
 from drumbeat.backends.sqlite.store import SqliteStore
 from drumbeat.engine.plumbing.runtime import SystemClock
 
 TITLE = "SQLite in the long run"
 ROUNDS = 5
-SETTLES_DOWN = 3.0
-"""Seconds that a node has to start, to be elected and to look around."""
+STARTS_WITHIN = 3.0
+"""Seconds for a node to start and to be elected."""
 APP = """
 from drumbeat import Drumbeat
 
@@ -58,8 +57,8 @@ def run(*, quick: bool) -> dict[str, object]:
 
 
 def _idle(seconds: float) -> dict[str, object]:
-    with _folder() as folder, _node(folder) as process:
-        time.sleep(SETTLES_DOWN)
+    with temporary_folder() as folder, _node(folder) as process:
+        time.sleep(STARTS_WITHIN)
         before = _processor_seconds(process.pid)
         time.sleep(seconds)
         used = _processor_seconds(process.pid) - before
@@ -91,13 +90,13 @@ def _node(folder: Path) -> Generator[subprocess.Popen[bytes]]:
 
 
 def _processor_seconds(process: int) -> float:
-    """What the process has used so far, in its own code and in the system's."""
+    """The processor seconds of the process so far, in user and system mode."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _full(finished: int, *, quick: bool) -> dict[str, object]:
-    with _folder() as folder:
+    with temporary_folder() as folder:
         paths = {"empty": folder / "empty.db", "full": folder / "full.db"}
         start = time.perf_counter()
         asyncio.run(_fill(paths["full"], finished))
@@ -122,9 +121,9 @@ def _full(finished: int, *, quick: bool) -> dict[str, object]:
 
 
 async def _fill(path: Path, finished: int) -> None:
-    """A file whose finished jobs come before all that are still to be made."""
+    """Fill a file with finished jobs that are older than all that follow."""
     store = SqliteStore(path, SystemClock())
-    await store.jobs.insert([SPEC])  # which makes the limit group that they all belong to
+    await store.jobs.insert([SPEC])  # creates the limit group of all these jobs
     await drain(store, NODE)
     await store.close()
     connection = sqlite3.connect(path, isolation_level=None)
@@ -154,9 +153,3 @@ async def _work(path: Path, jobs: int) -> dict[str, float]:
     assert done == jobs, f"{done:,} of {jobs:,} jobs were drained"
     await store.close()
     return {"submit": jobs / (submitted - start), "drain": jobs / (drained - submitted)}
-
-
-@contextmanager
-def _folder() -> Generator[Path]:
-    with tempfile.TemporaryDirectory() as folder:
-        yield Path(folder)

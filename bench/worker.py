@@ -1,8 +1,8 @@
-"""A worker with the settings that everybody gets, beside the bare loop on the same store.
+"""A worker with default settings, beside a bare loop on the same store.
 
-Bare means: take a hundred, settle them with the next hundred, run nothing. The worker does the same
-and runs a handler for each job, on an event loop with all services of a node. Further, a mix in
-which every hundredth job sleeps for 100 ms, and how long a lone job waits for an idle worker.
+Bare means: take a hundred jobs, settle them with the next hundred, run nothing. The worker does the
+same and runs a handler for each job, on an event loop with all services of a node. Other figures: a
+mix in which every hundredth job sleeps for 100 ms, and the wait of a lone job for an idle worker.
 `DRUMBEAT_BENCH_POSTGRES=postgresql://...` adds a server; use a database that may be written to.
 """
 
@@ -26,7 +26,7 @@ from drumbeat.testing import inside
 TITLE = "The worker beside its store"
 BATCH = 100
 FILLED = 1_000
-"""Jobs that are submitted at a time, before anything is measured."""
+"""The batch size of submissions before the measurement."""
 SLOW_EVERY = 100
 SLOW = 0.1
 ROUNDS = 5
@@ -47,7 +47,7 @@ def run(*, quick: bool) -> dict[str, object]:
 
 
 def _addresses(folder: Path) -> dict[str, Callable[[], str]]:
-    """How to get an address of an empty store, by the kind of store."""
+    """A function that returns the address of an empty store, by kind of store."""
     names = (f"{folder}/{number}.db" for number in range(1_000))
     addresses: dict[str, Callable[[], str]] = {
         "memory": lambda: "memory://",
@@ -86,11 +86,11 @@ async def _one_round(new_address: Callable[[], str], jobs: int) -> tuple[float, 
 
 
 async def _bare(address: str, jobs: int) -> float:
-    """Seconds for taking and settling, with nothing in between."""
-    subject = Subject(address, jobs)
-    await subject.fill([0.0] * jobs)
-    store = inside.setup(subject.app).backends.store
-    wanted = Wanted(("default",), subject.app.tasks, BATCH)
+    """Seconds for taking and settling only."""
+    bench = BenchApp(address, jobs)
+    await bench.fill([0.0] * jobs)
+    store = inside.setup(bench.app).backends.store
+    wanted = Wanted(("default",), bench.app.tasks, BATCH)
     settled: list[Settlement] = []
     start = time.perf_counter()
     while True:
@@ -99,40 +99,40 @@ async def _bare(address: str, jobs: int) -> float:
             break
         settled = [new_settlement(each.hold, Change.COMPLETE) for each in taken.attempts]
     wall = time.perf_counter() - start
-    await subject.app.stop()
+    await bench.app.stop()
     return wall
 
 
 async def _worker(address: str, pauses: list[float]) -> float:
     """Seconds from the start of a node until its last job is settled."""
-    subject = Subject(address, len(pauses))
-    await subject.fill(pauses)
-    await subject.app.start((Role.WORKER,))
+    bench = BenchApp(address, len(pauses))
+    await bench.fill(pauses)
+    await bench.app.start((Role.WORKER,))
     start = time.perf_counter()
-    await subject.all_began.wait()  # asking the store all the while would be more work for it
-    await subject.app.wait_until_idle()
+    await bench.all_began.wait()  # polling the store would slow it down
+    await bench.app.wait_until_idle()
     wall = time.perf_counter() - start
-    assert len(subject.began) == len(pauses), "each job is run once"
-    await subject.app.stop()
+    assert len(bench.began) == len(pauses), "each job is run once"
+    await bench.app.stop()
     return wall
 
 
 async def _pick_up(address: str, count: int) -> list[float]:
     """Seconds from the call that submits to the handler's first line, one job at a time."""
-    subject = Subject(address, count)
+    bench = BenchApp(address, count)
     submitted: list[float] = []
-    await subject.app.start((Role.WORKER,))
+    await bench.app.start((Role.WORKER,))
     for _ in range(count):
         await asyncio.sleep(0.01)
         submitted.append(time.perf_counter())
-        job = await subject.app.jobs.submit("nothing", [0.0])
-        await subject.app.jobs.wait(job.id)
-    await subject.app.stop()
-    return [began - start for began, start in zip(subject.began, submitted, strict=True)]
+        job = await bench.app.jobs.submit("nothing", [0.0])
+        await bench.app.jobs.wait(job.id)
+    await bench.app.stop()
+    return [began - start for began, start in zip(bench.began, submitted, strict=True)]
 
 
-class Subject:
-    """An app with no setting but its store, and when each of its handlers began."""
+class BenchApp:
+    """An app with default settings, and the start of each of its handlers."""
 
     def __init__(self, address: str, jobs: int) -> None:
         self.app = Drumbeat(address)

@@ -1,19 +1,21 @@
-"""Benchmarks that start a fleet do start one: nobody else would notice if they did not."""
+"""Benchmarks that start a fleet work, which no other test checks."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from bench import ticking
+from bench import due_schedules
 from bench.sqlite_jobs import store_at
-from bench.takeovers import take_overs
+from bench.take_over_fleet import take_overs
 
 
-async def test_a_killed_leader_is_taken_over_from() -> None:
+async def test_another_node_takes_over_from_a_killed_leader() -> None:
     (seconds,) = await take_overs(None, 2.0, 1, "bench")
     assert seconds > 0
 
 
 async def test_all_schedules_of_the_benchmark_fire(tmp_path: Path) -> None:
-    figures = await ticking.measure(store_at, str(tmp_path / "bench.db"), ticking.DECLARED)
-    assert figures["schedules"] == ticking.DECLARED
+    figures = await due_schedules.measure(
+        store_at, str(tmp_path / "bench.db"), due_schedules.DECLARED
+    )
+    assert figures["schedules"] == due_schedules.DECLARED

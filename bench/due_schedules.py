@@ -1,4 +1,4 @@
-"""Schedules that are all due in the same second: the real ticker, on any store."""
+"""Measures the real ticker on schedules that are all due in the same second, on any store."""
 
 from __future__ import annotations
 
@@ -10,28 +10,23 @@ from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
 from typing import cast
 
-from drumbeat.backends.memory.coordinator import MemoryCoordinator
-from drumbeat.engine.leading.elector import Candidacy, LeaderElector
-from drumbeat.engine.leading.leadership import Term
+from bench.endless_term import NODE, endless_term
 from drumbeat.engine.lifecycle.garbage import freeze_loaded_objects
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.service import ServiceContext
 from drumbeat.engine.ticking.ticker import Ticker, TickerSettings
 from drumbeat.model.fast_construction import fast_constructor
-from drumbeat.model.fleet.lease import SCHEDULER, Epoch, Lease
-from drumbeat.model.ids import NodeId
+from drumbeat.model.fleet.lease import Epoch
 from drumbeat.model.jobs.job import Change, JobSpec, Settlement, Wanted
 from drumbeat.model.schedules.plan import Committed, Edit, Plan, Raced
 from drumbeat.model.schedules.schedule import Due, Schedule
 from drumbeat.model.triggers import cron
 from drumbeat.ports.store import ScheduleStore, Store
-from drumbeat.rules.leadership.lease_trust import LeaseTimings
 from drumbeat.rules.schedules.schedule_edit import declare
 from drumbeat.testing import FakeClock, FakeRuntime
 
 DECLARED = 1_000
 PAYLOAD = b'{"text":"' + b"x" * 144 + b'"}'
-NODE = NodeId("bench:1")
 WANTED = Wanted(("default",), frozenset({"nothing"}), 1_000)
 START = datetime(2030, 1, 1, tzinfo=UTC)
 
@@ -39,7 +34,7 @@ new_settlement = fast_constructor(Settlement)
 
 
 async def measure(make: Callable[[str], Store], address: str, schedules: int) -> dict[str, object]:
-    """Seconds for the first time, once all is warm, and by a new leader in another process."""
+    """Seconds of the first pass, of a warm pass, and of one by a new leader in another process."""
     store = make(address)
     await store.open()
     for first in range(0, schedules, DECLARED):
@@ -78,65 +73,40 @@ def _declared(number: int) -> Edit:
 
 
 async def _tick(store: Store, minute: int) -> float:
-    """Seconds that it takes to fire all schedules at once, as the leader of a new term."""
+    """Seconds that the leader of a new term takes to fire all schedules at once."""
     now = START + timedelta(minutes=minute)
-    lease = Lease(SCHEDULER, NODE, "bench", minute, timedelta(seconds=10))
-    epoch = await store.fence.claim(lease)
-    assert isinstance(epoch, Epoch)
-    ticker = _ticker(lease, epoch, _AtOneInstant(store.schedules, now))
+    runtime = FakeRuntime(FakeClock(now))
+    ticker = Ticker(
+        await endless_term(store, minute, runtime),
+        cast("ScheduleStore", _AtOneInstant(store.schedules, now)),
+        TickerSettings(poll=None),
+        ServiceContext(runtime, Bus(runtime.clock)),
+    )
     start = time.perf_counter()
     while await ticker.once() == 0:
         pass
     return time.perf_counter() - start
 
 
-def _ticker(lease: Lease, epoch: Epoch, schedules: _AtOneInstant) -> Ticker:
-    """The ticker with the settings that a user gets."""
-    runtime = FakeRuntime(FakeClock(schedules.now))
-    bus = Bus(runtime.clock)
-    candidacy = Candidacy(SCHEDULER, NODE, LeaseTimings.for_ttl(10), 1.0)
-    elector = LeaderElector(
-        candidacy, lambda: MemoryCoordinator(runtime.clock, "bench"), runtime, bus
-    )
-    settings = TickerSettings(poll=None)
-    return Ticker(
-        _Endless(lease, epoch, elector),
-        cast("ScheduleStore", schedules),
-        settings,
-        ServiceContext(runtime, bus),
-    )
-
-
-class _Endless(Term):
-    """A term that never ends: no election is measured here."""
-
-    def may_act(self) -> bool:
-        return True
-
-    async def confirm(self) -> bool:
-        return True
-
-
 class _AtOneInstant:
-    """What the ticker uses of a store, at an instant of ours instead of the store's."""
+    """The calls of the ticker on a store, at a fixed instant instead of the store's time."""
 
     def __init__(self, schedules: ScheduleStore, now: datetime) -> None:
         self._schedules = schedules
         self.now = now
 
     async def due(self, limit: int) -> Due:
-        """Schedules whose next tick has come."""
         return await self._schedules.due(limit, self.now)
 
     async def commit(self, plans: Sequence[Plan], epoch: Epoch) -> Sequence[Committed | Raced]:
-        """Write each plan; all of them stand, and fire."""
+        """Commit the plans, and check that each fires."""
         verdicts = await self._schedules.commit(plans, epoch, self.now)
         assert all(isinstance(verdict, Committed) and verdict.jobs for verdict in verdicts)
         return verdicts
 
 
 async def _run_all(store: Store, jobs: int) -> None:
-    """Complete the jobs of all ticks, so that the next ones overlap with none."""
+    """Complete the jobs of all ticks, so that the next ticks do not overlap."""
     settled: list[Settlement] = []
     while True:
         taken = await store.jobs.take(WANTED, NODE, settled)

@@ -1,4 +1,4 @@
-"""Take-overs: real processes whose leader is killed, over and over."""
+"""Measures take-overs: real processes whose leader is killed repeatedly."""
 
 from __future__ import annotations
 
@@ -27,27 +27,25 @@ ROLES = ("scheduler", "worker")
 
 
 class Fleet:
-    """So many processes on one SQLite file, led through one coordinator."""
+    """Processes on one SQLite file that elect a leader at one coordinator."""
 
     def __init__(self, setting: DemoSetting) -> None:
         self._setting = setting
         self._nodes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, label: str) -> None:
-        """Start a node, or one in the place of one that was killed."""
+        """Start a node, or restart a killed one."""
         arguments = command(self._setting, label, ROLES)
         self._nodes[label] = subprocess.Popen(
             [sys.executable, *arguments],
-            stdin=subprocess.PIPE,  # a node ends when nobody holds the other end any more
+            stdin=subprocess.PIPE,  # a node ends when this pipe is closed
         )
 
     def kill(self, label: str) -> None:
-        """End a node at once, whatever it is doing."""
         self._nodes[label].kill()
         self._nodes[label].communicate()
 
     def kill_all(self) -> None:
-        """End all of them."""
         for label in self._nodes:
             self.kill(label)
 
@@ -89,7 +87,7 @@ async def _take_over(client: Drumbeat, fleet: Fleet) -> float:
 
 
 async def _settled(client: Drumbeat) -> tuple[Lease, TickRecord]:
-    """The lease of a leader that has fired, while all nodes are there to follow it."""
+    """The lease of a leader that has fired while all nodes are alive, and its last tick."""
     give_up_at = time.monotonic() + LONGEST_WAIT
     while time.monotonic() < give_up_at:
         lease = await client.leadership.leader()
@@ -99,7 +97,7 @@ async def _settled(client: Drumbeat) -> tuple[Lease, TickRecord]:
             if ticks and ticks[0].leader == lease.holder:
                 return lease, ticks[0]
         await asyncio.sleep(LOOK_EVERY)
-    raise TimeoutError(f"nobody led a whole fleet for {LONGEST_WAIT:g} s")
+    raise TimeoutError(f"no node led a complete fleet within {LONGEST_WAIT:g} s")
 
 
 async def _first_tick(
@@ -112,4 +110,4 @@ async def _first_tick(
         if later:
             return min(later, key=lambda tick: tick.recorded_at)
         await asyncio.sleep(LOOK_EVERY)
-    raise TimeoutError(f"nobody took over for {LONGEST_WAIT:g} s")
+    raise TimeoutError(f"no node took over within {LONGEST_WAIT:g} s")
