@@ -113,7 +113,7 @@ BROKEN_STORES: dict[StorePart, Sequence[Case]] = {
         stores.test_the_same_lease_cannot_claim_twice,
         stores.test_one_lease_claimed_at_once_by_many_becomes_one_epoch,
     ],
-    FenceForgetsDomains: [stores.test_a_sleeper_from_an_old_domain_stays_refused],
+    FenceForgetsDomains: [stores.test_an_old_lease_of_an_earlier_domain_stays_outranked],
     GiveBackCounts: [
         stores.test_a_job_given_back_is_queued_at_once_and_does_not_count,
         stores.test_a_snooze_waits_for_its_delay_and_does_not_count,

@@ -1,4 +1,4 @@
-"""Conformance: one suite per port, which every backend runs unchanged.
+"""One conformance suite per port, which every backend runs unchanged.
 
 Each class holds the cases of one role, each case one sentence of its contract. A backend's test
 module is a few lines: it subclasses the suites and provides the fixtures that the cases ask for.
@@ -12,13 +12,13 @@ class TestMyStore(StoreConformance):
     def traits(self, store: Store) -> StoreTraits: ...          # how this backend differs
 ```
 
-Time is an argument: stores are driven by `at`, so a real server's own clock does not matter. For
-leases and deliveries, which have no such argument, the traits say how to let time pass: a backend
-on a hand-driven clock turns it, a real server's module really waits.
+Time is an argument: the cases pass `at` to a store, so a real server's own clock does not matter.
+Leases and deliveries have no such argument, so the traits say how to let time pass: a backend with
+a fake clock advances it, the test module of a real server waits.
 
-Differences between backends are declared in the traits, never asked by name. Cases are plain
-coroutines of their fixtures, so they can also be called directly: that is how deliberately broken
-backends are shown to fail the very cases that are meant to catch them.
+Differences between backends are declared in the traits and never depend on a backend's name. Cases
+are plain coroutines of their fixtures, so they can also be called directly: tests do this to show
+that deliberately broken backends fail the cases that should catch them.
 """
 
 from drumbeat.testing.conformance.coordinator.suite import CoordinatorConformance

@@ -1,9 +1,9 @@
-"""Builders: values for the cases, with readable defaults."""
+"""Values for the cases, with readable defaults, and calls with checked answers."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -29,7 +29,7 @@ from drumbeat.model.jobs.job import (
     Wanted,
 )
 from drumbeat.model.jobs.retry import Retry
-from drumbeat.model.page import PageRequest
+from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.schedules.plan import Committed, Edit, Fire, Plan, Raced, TickRecord, Written
 from drumbeat.model.schedules.schedule import Schedule, StoredSchedule
 from drumbeat.model.triggers.every import every
@@ -63,7 +63,7 @@ FULL_SPEC = JobSpec(
     tags=("one", "zwei \N{SNOWMAN}"),
     trace="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
 )
-"""A job in which every field differs from its default: a copy that drops one is noticed."""
+"""A job in which every field differs from its default, so that a copy that drops one fails."""
 
 
 def specs_by_field() -> dict[str, JobSpec]:
@@ -166,7 +166,7 @@ async def rows(store: Store, name: str = "nightly") -> Sequence[TickRecord]:
 
 
 async def insert(store: Store, *specs: JobSpec, at: datetime = NOON) -> list[Job]:
-    """Create jobs, and make sure that they are new."""
+    """Create jobs, and check that they are new."""
     verdicts = await store.jobs.insert(specs, at)
     assert all(isinstance(verdict, Inserted) for verdict in verdicts), verdicts
     return [verdict.job for verdict in verdicts]
@@ -204,7 +204,7 @@ async def settle(store: Store, settlement: Settlement, at: datetime = NOON) -> S
 
 
 async def finish(store: Store, hold: Hold, at: datetime = NOON) -> None:
-    """Complete a job, and make sure of it."""
+    """Complete a job, and check the verdict."""
     verdict = await settle(store, Settlement(hold, Change.COMPLETE), at)
     assert isinstance(verdict, Settled), verdict
 
@@ -219,6 +219,20 @@ async def job_of(store: Store, job_id: JobId) -> Job:
 async def all_jobs(store: Store) -> int:
     """How many jobs there are."""
     return len((await store.jobs.list(JobFilter(), PageRequest())).items)
+
+
+async def pages(
+    read: Callable[[PageRequest], Awaitable[Page[T]]], size: int
+) -> AsyncIterator[Page[T]]:
+    """All pages of a list, one after the other."""
+    request = PageRequest(size=size)
+    while True:
+        page = await read(request)
+        assert len(page.items) <= size
+        yield page
+        if page.next is None:
+            return
+        request = PageRequest(size=size, after=page.next)
 
 
 async def race(call: Callable[[int], Awaitable[T]], racers: int = RACERS) -> list[T]:

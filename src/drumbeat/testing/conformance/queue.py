@@ -73,7 +73,7 @@ class QueueConformance:
                 if cancelled and waiting.cancelled():
                     await receive(queue)
 
-    async def test_closing_sends_receivers_home_empty_handed(
+    async def test_closing_ends_waiting_receivers_without_a_ticket(
         self, queue: Queue, traits: QueueTraits
     ) -> None:
         async with asyncio.timeout(traits.patience), asyncio.TaskGroup() as group:

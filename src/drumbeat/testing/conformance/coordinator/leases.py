@@ -13,8 +13,8 @@ from drumbeat.testing.conformance.builders import ANNE, BERT, let_others_run, ra
 from drumbeat.testing.conformance.traits import CoordinatorTraits
 
 TRIES = 10
-"""One of so many tries must be in time. A try in which this process was late proves nothing, and in
-every try that was in time the case must hold."""
+"""At least one of this many tries must be in time. The case must hold in each try that is in time;
+a try in which this process was late proves nothing."""
 LOOK_AGAIN = timedelta(milliseconds=100)
 
 
@@ -35,7 +35,7 @@ async def briefly(coordinator: Coordinator, traits: CoordinatorTraits) -> Lease:
 
 
 async def let_expire(coordinator: Coordinator, traits: CoordinatorTraits, lease: Lease) -> None:
-    """Return when the term is over, or when it should have been."""
+    """Return when the term has ended, or should have ended."""
     await traits.pass_time(traits.expires_within)
     left = traits.overdue
     while left > timedelta(0) and await coordinator.leases.current(lease.name) == lease:
@@ -44,7 +44,7 @@ async def let_expire(coordinator: Coordinator, traits: CoordinatorTraits, lease:
 
 
 async def is_renewed(coordinator: Coordinator, traits: CoordinatorTraits, name: str) -> bool:
-    """Renew a term in time, again and again. False if a renewal of ours was late."""
+    """Renew a term several times, in time. False if a renewal was late."""
     clock = SystemClock()
     sent_at = clock.elapsed()
     lease = await coordinator.leases.acquire(name, ANNE, traits.ttl)
@@ -75,7 +75,7 @@ async def win(coordinator: Coordinator, traits: CoordinatorTraits) -> Lease:
         lease = await coordinator.leases.acquire("scheduler", BERT, traits.ttl)
         if lease is not None:
             return lease
-    raise AssertionError("the hints have ended")
+    raise AssertionError("the stream of hints ended")
 
 
 class LeaseConformance:
@@ -114,7 +114,7 @@ class LeaseConformance:
         assert await coordinator.leases.current("scheduler/0") is not None
         assert await coordinator.leases.current("scheduler") is None
 
-    async def test_a_lease_lives_on_while_it_is_renewed(
+    async def test_a_lease_lasts_while_it_is_renewed(
         self, coordinator: Coordinator, traits: CoordinatorTraits
     ) -> None:
         for number in range(TRIES):
@@ -233,7 +233,7 @@ class LeaseConformance:
 class VacancyConformance:
     """A node that waits for a name is woken when it may be vacant."""
 
-    async def test_those_who_wait_are_woken_by_a_release(
+    async def test_waiting_candidates_are_woken_by_a_release(
         self, coordinator: Coordinator, traits: CoordinatorTraits
     ) -> None:
         lease = await acquired(coordinator, traits)
@@ -248,7 +248,7 @@ class VacancyConformance:
             await repeat_until(campaign, lambda: come_and_go(coordinator, traits))
         assert campaign.result().token > lease.token
 
-    async def test_those_who_wait_are_woken_when_a_term_runs_out(
+    async def test_waiting_candidates_are_woken_when_a_term_expires(
         self, coordinator: Coordinator, traits: CoordinatorTraits
     ) -> None:
         lease = await briefly(coordinator, traits)

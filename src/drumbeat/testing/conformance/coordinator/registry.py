@@ -21,14 +21,14 @@ async def come_and_go(coordinator: Coordinator, traits: CoordinatorTraits) -> No
 
 
 async def see(coordinator: Coordinator, *, listed: bool) -> None:
-    """Look at every hint until Anne is listed, or no longer listed."""
+    """Check at every hint until Anne is listed, or no longer listed."""
     changes = coordinator.registry.changes()
     while listed != any(each.id == ANNE for each in await coordinator.registry.nodes()):
         await anext(changes)
 
 
 async def is_listed(coordinator: Coordinator, traits: CoordinatorTraits) -> bool:
-    """Register a node in time, again and again. False if we were late."""
+    """Register a node several times, in time. False if a registration was late."""
     clock = SystemClock()
     sent_at = clock.elapsed()
     await coordinator.registry.register(node(), traits.ttl)
@@ -92,7 +92,7 @@ class RegistryConformance:
         await coordinator.registry.deregister(ANNE)
         assert list(await coordinator.registry.nodes()) == [node(BERT)]
 
-    async def test_those_who_look_are_told_of_a_new_node(
+    async def test_watchers_are_woken_by_a_new_node(
         self, coordinator: Coordinator, traits: CoordinatorTraits
     ) -> None:
         async with (
@@ -110,7 +110,7 @@ class RegistryConformance:
                 ),
             )
 
-    async def test_those_who_look_are_told_of_a_node_that_goes(
+    async def test_watchers_are_woken_by_a_node_that_leaves(
         self, coordinator: Coordinator, traits: CoordinatorTraits
     ) -> None:
         await coordinator.registry.register(node(), traits.lasting)

@@ -90,7 +90,7 @@ class CancelConformance:
         ("change", "status"),
         [(Change.COMPLETE, Status.COMPLETED), (Change.FAIL, Status.FAILED)],
     )
-    async def test_a_job_that_ends_before_it_hears_of_its_cancellation_ends_so(
+    async def test_a_job_that_ends_before_its_cancellation_arrives_keeps_its_ending(
         self, store: Store, change: Change, status: Status
     ) -> None:
         attempt = await running(store)
@@ -99,7 +99,7 @@ class CancelConformance:
         assert await settle(store, settlement) == Settled(attempt.hold, status)
         assert (await job_of(store, attempt.job_id)).error == "own words"
 
-    async def test_a_node_hears_of_cancellations_at_its_next_beat(self, store: Store) -> None:
+    async def test_a_node_gets_cancellations_at_its_next_beat(self, store: Store) -> None:
         await insert(store, spec(), spec())
         first, second = await take(store)
         await store.jobs.cancel([second.job_id])

@@ -96,7 +96,7 @@ class DueConformance:
         (due,) = (await store.schedules.due(10, NOON)).schedules
         assert due.previous is None
 
-    async def test_a_previous_job_that_was_pruned_is_no_more(self, store: Store) -> None:
+    async def test_a_pruned_previous_job_is_not_returned(self, store: Store) -> None:
         await add(store, schedule())
         await commit(store, plan(schedule()), await lead(store))
         attempt = await take_one(store, at=after(2))

@@ -11,7 +11,7 @@ from drumbeat.testing.conformance.traits import StoreTraits
 class FenceConformance:
     """A lease becomes an epoch once, and only if its token is the highest of its domain."""
 
-    async def test_nobody_holds_the_fence_of_an_election_that_never_was(self, store: Store) -> None:
+    async def test_the_fence_of_an_unknown_election_has_no_holder(self, store: Store) -> None:
         assert await store.fence.read("never held") is None
 
     async def test_the_first_lease_becomes_the_first_epoch(self, store: Store) -> None:
@@ -44,7 +44,7 @@ class FenceConformance:
         assert await store.fence.claim(lease(1, domain="restored")) == Epoch(SCHEDULER, 2)
         assert await store.fence.read(SCHEDULER) == FenceRow(SCHEDULER, 2, "restored", 1, ANNE)
 
-    async def test_a_sleeper_from_an_old_domain_stays_refused(self, store: Store) -> None:
+    async def test_an_old_lease_of_an_earlier_domain_stays_outranked(self, store: Store) -> None:
         await store.fence.claim(lease(1000))
         await store.fence.claim(lease(1, domain="restored"))
         assert await store.fence.claim(lease(1000)) == Outranked(SCHEDULER, 2)
@@ -55,7 +55,7 @@ class FenceConformance:
         await store.fence.claim(lease(1, domain="other"))
         assert await store.fence.claim(lease(1001)) == Epoch(SCHEDULER, 3)
 
-    async def test_elections_do_not_know_of_each_other(self, store: Store) -> None:
+    async def test_elections_are_independent(self, store: Store) -> None:
         await store.fence.claim(lease(7, name="scheduler/0"))
         assert await store.fence.claim(lease(3, name="scheduler/1")) == Epoch("scheduler/1", 1)
         row = await store.fence.read("scheduler/0")

@@ -55,9 +55,7 @@ class LimitConformance:
         await finish(store, first.hold)
         assert len(await take(store, wanted(queues=("y",), tasks=("b",)))) == 1
 
-    async def test_a_freed_key_is_open_to_whoever_comes_whatever_waits_elsewhere(
-        self, store: Store
-    ) -> None:
+    async def test_a_freed_key_can_be_taken_whatever_waits_elsewhere(self, store: Store) -> None:
         door = (Limit("door", 1),)
         await insert(store, JobSpec("a", limits=door))
         (first,) = await take(store, wanted(tasks=("a", "b")))
@@ -67,7 +65,7 @@ class LimitConformance:
         # Only `b` is known here: that `a` waits first must not keep this worker idle.
         assert [attempt.spec.task for attempt in await take(store, wanted(tasks=("b",)))] == ["b"]
 
-    async def test_a_job_that_waits_for_its_key_holds_nobody_up(self, store: Store) -> None:
+    async def test_a_job_that_waits_for_its_key_blocks_no_other(self, store: Store) -> None:
         door = JobSpec("send", priority=9, limits=(Limit("door", 1),))
         await insert(store, *[door] * 10)
         free = await insert_one(store, spec())

@@ -71,7 +71,7 @@ class NodeConformance:
         assert alive == [BERT]
         assert [each.node.id for each in await store.nodes.list(after(1))] == [ANNE, BERT]
 
-    async def test_leaving_is_harmless_for_a_node_that_never_was(self, store: Store) -> None:
+    async def test_leaving_is_harmless_for_an_unknown_node(self, store: Store) -> None:
         await store.nodes.leave(NodeId("nobody:1"))
         assert list(await store.nodes.list(NOON)) == []
 
@@ -138,7 +138,7 @@ class LostConformance:
         await finish(store, first.hold)
         assert list(await store.jobs.held(ANNE)) == [second]
 
-    async def test_a_node_that_holds_nothing_is_told_so(self, store: Store) -> None:
+    async def test_a_node_that_holds_nothing_gets_an_empty_list(self, store: Store) -> None:
         assert list(await store.jobs.held(ANNE)) == []
 
     async def test_no_more_than_the_limit_are_told(self, store: Store) -> None:
@@ -147,7 +147,7 @@ class LostConformance:
         await take(store, by=BERT)
         assert len(await store.jobs.lost(4, NOON)) == 4
 
-    async def test_telling_what_is_lost_changes_nothing(self, store: Store) -> None:
+    async def test_listing_lost_attempts_changes_nothing(self, store: Store) -> None:
         attempt = await running(store)
         assert list(await store.jobs.lost(10, NOON)) == list(await store.jobs.lost(10, NOON))
         assert (await job_of(store, attempt.job_id)).status is Status.RUNNING

@@ -25,7 +25,7 @@ from drumbeat.testing.conformance.builders import (
     take_one,
     wanted,
 )
-from drumbeat.testing.conformance.store.hints import listening
+from drumbeat.testing.conformance.store.hints import woken
 from drumbeat.testing.conformance.traits import StoreTraits
 
 HOUR = timedelta(hours=1)
@@ -201,11 +201,8 @@ class PauseConformance:
     async def test_a_resumed_queue_wakes_workers(self, store: Store, traits: StoreTraits) -> None:
         await store.queues.pause("mail", at=NOON)
         await insert(store, MAIL)
-        async with traits.another() as other:
-            with listening(other, Topic.JOBS) as heard:
-                await store.queues.resume("mail")
-                async with asyncio.timeout(traits.patience):
-                    await heard.wait()
+        async with traits.another() as other, woken(other, Topic.JOBS, traits):
+            await store.queues.resume("mail")
 
     async def test_no_claim_comes_after_a_pause_was_acknowledged(
         self, store: Store, traits: StoreTraits

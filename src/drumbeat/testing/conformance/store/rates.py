@@ -82,9 +82,7 @@ class RateConformance:
         assert after(300) <= taken.try_at <= after(300 + 300 / 64)
         assert len(await take(store, at=taken.try_at)) >= 1
 
-    async def test_rates_with_different_keys_have_nothing_to_do_with_each_other(
-        self, store: Store
-    ) -> None:
+    async def test_rates_with_different_keys_are_independent(self, store: Store) -> None:
         ten = timedelta(seconds=10)
         bell, gong = (JobSpec("send", rate=Rate(key, 1, ten)) for key in ("bell", "gong"))
         await insert(store, bell, bell)
@@ -159,7 +157,7 @@ class RateConformance:
         assert await take(store, at=after(9)) == ()
         assert len(await take(store, at=after(10))) == 1
 
-    async def test_a_job_that_waits_for_its_rate_holds_nobody_up(self, store: Store) -> None:
+    async def test_a_job_that_waits_for_its_rate_blocks_no_other(self, store: Store) -> None:
         bell = JobSpec("send", priority=9, rate=Rate("bell", 1, timedelta(seconds=10)))
         await insert(store, bell, bell, bell)
         free = await insert_one(store, spec())
@@ -188,7 +186,7 @@ class RateConformance:
         free = await insert_one(store, JobSpec("send", rate=rate))
         assert [attempt.job_id for attempt in await take(store)] == [free.id]
 
-    async def test_nothing_held_up_by_a_rate_means_no_time_to_try_again(self, store: Store) -> None:
+    async def test_a_claim_that_no_rate_blocks_has_no_time_to_retry(self, store: Store) -> None:
         await insert(store, JobSpec("send", rate=Rate("bell", 1, timedelta(seconds=10))))
         taken = await store.jobs.take(wanted(), ANNE, at=NOON)
         assert (len(taken.attempts), taken.try_at) == (1, None)

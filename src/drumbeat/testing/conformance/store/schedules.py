@@ -31,6 +31,7 @@ from drumbeat.testing.conformance.builders import (
     edited,
     found,
     lead,
+    pages,
     plan,
     race,
     rows,
@@ -200,13 +201,8 @@ class ScheduleListConformance:
         names = [f"schedule {number}" for number in range(7)]
         await add(store, *(schedule(name) for name in names))
         seen: list[str] = []
-        request = PageRequest(size=3)
-        while True:
-            page = await store.schedules.list(request)
+        async for page in pages(store.schedules.list, size=3):
             seen += [each.name for each in page.items]
-            if page.next is None:
-                break
-            request = PageRequest(size=3, after=page.next)
         assert seen == names
 
     async def test_a_full_last_page_knows_that_it_is_the_last(self, store: Store) -> None:

@@ -94,7 +94,7 @@ class StoreConformance(
 ):
     """All cases of a store."""
 
-    async def test_the_store_tells_its_time_in_utc(self, store: Store) -> None:
+    async def test_the_time_of_the_store_is_in_utc(self, store: Store) -> None:
         now = await store.now()
         offset = now.utcoffset()
         assert offset is not None

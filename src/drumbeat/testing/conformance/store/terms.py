@@ -8,7 +8,7 @@ from drumbeat.model.errors import InvalidInput
 from drumbeat.model.fleet.lease import SCHEDULER, TERMS_KEPT, TermRecord
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
 from drumbeat.ports.store import Store
-from drumbeat.testing.conformance.builders import ANNE, BERT, NOON, after, lease
+from drumbeat.testing.conformance.builders import ANNE, BERT, NOON, after, lease, pages
 
 
 async def history(store: Store, election: str = SCHEDULER) -> list[TermRecord]:
@@ -41,13 +41,8 @@ class TermConformance:
         for token in range(1, 8):
             await store.fence.claim(lease(token), after(token))
         seen: list[int] = []
-        request = PageRequest(size=3)
-        while True:
-            page = await store.fence.history(SCHEDULER, request)
+        async for page in pages(lambda request: store.fence.history(SCHEDULER, request), size=3):
             seen += [term.epoch for term in page.items]
-            if page.next is None:
-                break
-            request = PageRequest(size=3, after=page.next)
         assert seen == [7, 6, 5, 4, 3, 2, 1]
 
     async def test_a_place_that_no_page_of_terms_gave_out_is_refused(self, store: Store) -> None:

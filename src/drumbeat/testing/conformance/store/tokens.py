@@ -67,9 +67,7 @@ class TokenConformance:
         first = await store.tokens.revoke("ci", after(1))
         assert await store.tokens.revoke("ci", after(2)) == first
 
-    async def test_a_name_that_was_used_again_means_the_token_that_lets_in(
-        self, store: Store
-    ) -> None:
+    async def test_a_reused_name_means_the_valid_token(self, store: Store) -> None:
         old = await added(store, token())
         await store.tokens.revoke("ci", after(1))
         new = await added(store, token(word="two"))
