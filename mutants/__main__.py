@@ -1,4 +1,4 @@
-"""`python -m mutants`: plant every bug of the catalogue and say which ones the tests miss."""
+"""`python -m mutants`: plant every bug of the catalogue and report those that the tests miss."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mutants.runner import Result, Verdict, run_all
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Judge the mutants that were asked for; 1 if any was not caught."""
+    """Test the selected mutants; 1 if any was not caught."""
     parser = argparse.ArgumentParser(prog="python -m mutants", description=__doc__)
     parser.add_argument("words", nargs="*", help="only mutants whose name or file has such a word")
     parser.add_argument("--processes", type=int, default=2, help="mutants judged at the same time")
@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for mutant in mutants:
             print(f"{mutant.file}: {mutant.name}")
         return 0
-    results = run_all(mutants, asked.processes, _tell)
+    results = run_all(mutants, asked.processes, _report)
     counts = Counter(result.verdict for result in results)
     if asked.output == "json":
         print(json.dumps([_document(result) for result in results], indent=2))
@@ -44,7 +44,7 @@ def _matches(mutant: Mutant, words: Sequence[str]) -> bool:
     return not words or any(word.lower() in text for word in words)
 
 
-def _tell(result: Result) -> None:
+def _report(result: Result) -> None:
     mutant = result.mutant
     print(f"{result.verdict:9}{mutant.file}: {mutant.name}", file=sys.stderr)
     print(f"         {result.detail}", file=sys.stderr, flush=True)

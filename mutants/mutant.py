@@ -16,7 +16,7 @@ class InvalidMutant(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One bug: the source text to replace, and the tests that have to notice it."""
+    """One bug: the source text to replace, and the tests that have to find it."""
 
     name: str
     """What goes wrong, as a sentence."""
@@ -28,12 +28,12 @@ class Mutant:
     """Arguments for pytest: files or single tests."""
 
     def plant(self, source: str) -> str:
-        """The source with the bug in it; `InvalidMutant` if the text does not occur just once."""
+        """The source with the bug; `InvalidMutant` unless the text occurs once."""
         count = source.count(self.find)
         if count != 1:
             raise InvalidMutant(
                 f"mutant {self.name!r}: its `find` text occurs {count} times in {self.file}, "
-                f"expected once; bring the catalogue in line with the source"
+                f"expected once; update the catalogue"
             )
         return source.replace(self.find, self.replace)
 

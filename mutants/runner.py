@@ -1,4 +1,4 @@
-"""Plant mutants in copies of the project and run the tests that have to notice them."""
+"""Plants mutants in copies of the project and runs the tests that have to find them."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from mutants.mutant import Mutant
 ROOT = Path(__file__).parents[1]
 COPIED = ("src", "tests", "servers", "chaos", "bench", "examples", "docs", "deploy", "scripts")
 TIME_LIMIT = 900.0
-"""Seconds for the tests of one mutant. A test that waits for ever has noticed the mutant too."""
+"""Seconds for the tests of one mutant. A test that never ends has found the mutant too."""
 TESTS_FAILED = 1
 """The exit code of pytest when tests ran and some failed; others mean that it could not run."""
 
 
 class Verdict(StrEnum):
-    """What became of a mutant."""
+    """The result of testing a mutant."""
 
     CAUGHT = "caught"
     SURVIVED = "survived"
@@ -35,7 +35,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A mutant and what became of it."""
+    """A mutant and its verdict."""
 
     mutant: Mutant
     verdict: Verdict
@@ -55,7 +55,7 @@ class Copy:
             if path.is_file():
                 shutil.copy2(path, folder / path.name)
         if (tools := ROOT / ".tools").exists():
-            (folder / ".tools").symlink_to(tools)  # servers that are installed there
+            (folder / ".tools").symlink_to(tools)  # installed servers
 
     def judge(self, mutant: Mutant) -> Result:
         """Plant the mutant, run its tests, and remove it again."""
@@ -96,7 +96,7 @@ class Copy:
 def run_all(
     mutants: Sequence[Mutant], processes: int, report: Callable[[Result], None]
 ) -> Sequence[Result]:
-    """Judge all mutants, several at a time, each in a copy that it has to itself."""
+    """Test all mutants, several at a time, each in its own copy."""
     with TemporaryDirectory(prefix="drumbeat-mutants-") as folder:
         copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
         for number in range(processes):
@@ -128,7 +128,7 @@ def run_all(
 def _failing_without_a_mutant(
     copy: Copy, selections: Iterable[tuple[str, ...]]
 ) -> dict[tuple[str, ...], str]:
-    """Selections of tests that fail on the source as it is: they could prove nothing."""
+    """Selections of tests that fail without a mutant, and so prove nothing."""
     distinct = dict.fromkeys(selections)
     everything = dict.fromkeys(test for selection in distinct for test in selection)
     code, _ = copy.run(tuple(everything))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Check the docs: every relative link leads somewhere, every Python example compiles.
+"""Check the docs: every relative link resolves, and every Python example compiles.
 
-Usage: check_docs.py [ROOT]. Says what it checked; names each fault by file and line.
+Usage: check_docs.py [ROOT]. Prints the counts, and each fault with its file and line.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def pages(root: Path) -> list[Path]:
 
 
 def read(path: Path) -> Page:
-    """Take a page apart: text with links and headings, and fenced examples."""
+    """Parse a page into links, anchors and examples."""
     page = Page(path)
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
     for number, line in lines:
@@ -62,10 +62,10 @@ def read(path: Path) -> Page:
 
 
 def faults(page: Page, known: dict[Path, Page]) -> Iterator[str]:
-    """Each link of a page that leads nowhere and each example that Python cannot read."""
+    """Each link that does not resolve, and each Python example that does not compile."""
     for line, target in page.links:
         if not ELSEWHERE.match(target) and not _resolves(page, target, known):
-            yield f"{page.path}:{line}: the link {target} leads nowhere"
+            yield f"{page.path}:{line}: the link {target} does not resolve"
     for example in page.examples:
         if example.language in ("python", "py") and (problem := _broken(example.code)):
             yield f"{page.path}:{example.line}: the example does not compile: {problem}"
@@ -105,7 +105,7 @@ def _broken(code: str) -> str | None:
 
 
 def main(root: Path) -> int:
-    """Check everything under the root; 0 if nothing is wrong."""
+    """Check all pages under the root; 0 if there is no fault."""
     known = {path: read(path) for path in pages(root)}
     found = [fault for page in known.values() for fault in faults(page, known)]
     links = sum(len(page.links) for page in known.values())

@@ -65,7 +65,7 @@ class Fault(StrEnum):
     DRAINS = "drain"
     """A person asks a node to finish its work and stop."""
     RESIGNS = "resignation"
-    """A person asks the leader to resign, or the leader does so of its own accord."""
+    """A person asks the leader to resign, or the leader does so voluntarily."""
     BACKFILLS = "backfill"
     """Past ticks are fired by hand, including ticks that are due and not yet fired."""
     REDEPLOYS = "redeployment"

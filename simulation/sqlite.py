@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - a temporary folder of its own is made in it
+SHARED_MEMORY = Path("/dev/shm")  # noqa: S108 - the files are in a private folder within it
 """The place of the files, if it exists: simulated machines never lose power."""
 BOOT = "simulated"
 """The boot id: simulated machines are never restarted."""

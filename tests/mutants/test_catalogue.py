@@ -1,4 +1,4 @@
-"""Every mutant of the catalogue can be planted in the source as it is."""
+"""Every mutant of the catalogue can be planted in the current source."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _defined_in(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("source", ["", "a < b\na < b\n"])
-def test_a_mutant_whose_text_is_not_found_once_is_refused(source: str) -> None:
+def test_a_mutant_whose_text_does_not_occur_once_is_rejected(source: str) -> None:
     mutant = Mutant("boundary", "src/x.py", "a < b", "a <= b", ("tests/x.py",))
     with pytest.raises(InvalidMutant, match=r"'boundary'.*expected once"):
         mutant.plant(source)

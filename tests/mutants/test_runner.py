@@ -1,4 +1,4 @@
-"""The runner tells tests that notice a mutant from those that do not."""
+"""The runner distinguishes tests that find a mutant from tests that do not."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OTHER = "tests/rules/jobs/test_transitions.py"
     ],
 )
 def test_a_mutant_is_judged_by_its_tests(tests: Sequence[str], verdict: Verdict) -> None:
-    told: list[Result] = []
+    reported: list[Result] = []
     mutant = Mutant("time runs backwards", FILE, FIND, REPLACE, tuple(tests))
-    (result,) = run_all([mutant], 1, told.append)
-    assert (result.verdict, told) == (verdict, [result])
+    (result,) = run_all([mutant], 1, reported.append)
+    assert (result.verdict, reported) == (verdict, [result])

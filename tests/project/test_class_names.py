@@ -1,4 +1,4 @@
-"""One name, one class: a reader who finds a class by its name must find the right one."""
+"""No two public classes share a name, so that a search by name finds the right one."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ ALLOWED = {
     "Problem": "RFC 9457 calls the body of an HTTP error so; the command line has its own errors",
 }
 SESSION = Path("cli", "session")
-"""Adapters of the command line, named after the parts of `fleet` that they stand in for."""
+"""Adapters of the command line, named after the parts of `fleet` that they replace."""
 
 
 def _public_classes() -> dict[str, list[tuple[Path, bool]]]:
-    """By name: where each public class of the product is, and whether it is a protocol."""
+    """The files of all public classes by name, and whether each is a protocol."""
     found: dict[str, list[tuple[Path, bool]]] = defaultdict(list)
     for path in sorted(PACKAGE.rglob("*.py")):
         where = path.relative_to(PACKAGE)
@@ -31,7 +31,7 @@ def _public_classes() -> dict[str, list[tuple[Path, bool]]]:
 
 
 def _namespace(where: Path) -> str:
-    """A backend is a namespace of its own: no backend imports another, and each has a `Schema`."""
+    """Each backend is a separate namespace: no backend imports another, and each has a `Schema`."""
     return where.parts[1] if where.parts[0] == "backends" else "drumbeat"
 
 

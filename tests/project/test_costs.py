@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parents[2] / "src" / "drumbeat"
 
 
 def calls(name: str) -> Iterator[str]:
-    """Where a method of that name is called."""
+    """The places where a method of that name is called."""
     for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             match node:
@@ -20,7 +20,7 @@ def calls(name: str) -> Iterator[str]:
                     pass
 
 
-def test_triggers_are_walked_with_a_budget() -> None:
+def test_triggers_are_searched_within_a_budget() -> None:
     """Outside the model, `ticks_after` and `between` find ticks: their steps are counted."""
     unbounded = [where for where in calls("next_after") if not where.startswith("model/")]
     assert unbounded == []

@@ -1,4 +1,4 @@
-"""The links of the docs lead somewhere and their examples compile."""
+"""The links of the docs resolve and their examples compile."""
 
 import re
 import subprocess
@@ -19,12 +19,12 @@ def check_docs(root: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_the_docs_are_in_order() -> None:
+def test_the_docs_have_no_fault() -> None:
     done = check_docs(ROOT)
     assert done.returncode == 0, done.stderr
 
 
-def test_the_index_leads_to_every_page() -> None:
+def test_the_index_links_every_page() -> None:
     docs = ROOT / "docs"
     linked = set(re.findall(r"\]\(([^)#]+\.md)", (docs / "index.md").read_text(encoding="utf-8")))
     pages = {str(path.relative_to(docs)) for path in docs.rglob("*.md")} - {"index.md"}
@@ -35,13 +35,13 @@ def test_the_index_leads_to_every_page() -> None:
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("see\n[that](docs/gone.md)", "README.md:2: the link docs/gone.md leads nowhere"),
-        ("[that](#gone)", "README.md:1: the link #gone leads nowhere"),
-        ("[that](docs/other.md#gone)", "README.md:1: the link docs/other.md#gone leads nowhere"),
+        ("see\n[that](docs/gone.md)", "README.md:2: the link docs/gone.md does not resolve"),
+        ("[that](#gone)", "README.md:1: the link #gone does not resolve"),
+        ("[that](docs/other.md#gone)", "README.md:1: the link docs/other.md#gone does not resolve"),
         ("```python\nif:\n```", "README.md:1: the example does not compile: line 1"),
     ],
 )
-def test_a_fault_is_named_by_its_line(tmp_path: Path, text: str, fault: str) -> None:
+def test_a_fault_is_reported_with_its_line(tmp_path: Path, text: str, fault: str) -> None:
     written(tmp_path, text)
     done = check_docs(tmp_path)
     assert done.returncode == 1
@@ -59,13 +59,13 @@ def test_a_fault_is_named_by_its_line(tmp_path: Path, text: str, fault: str) -> 
         "```\nif: [not](a-link)\n```",
     ],
 )
-def test_what_is_in_order_passes(tmp_path: Path, text: str) -> None:
+def test_valid_links_and_examples_pass(tmp_path: Path, text: str) -> None:
     written(tmp_path, text)
     done = check_docs(tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_docs_without_a_single_page_are_at_fault(tmp_path: Path) -> None:
+def test_docs_without_a_page_are_a_fault(tmp_path: Path) -> None:
     assert check_docs(tmp_path).returncode == 1
 
 

@@ -1,4 +1,4 @@
-"""Every error, event, setting and public name stands in the docs, by name."""
+"""The docs name every error, event, setting and public name."""
 
 import dataclasses
 import importlib
@@ -16,7 +16,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def module(name: str) -> ModuleType:
-    """Imported here and not above, so that a missing module fails the test that needs it."""
+    """Import a module in the test, so that a missing one fails only the tests that need it."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as missing:
@@ -30,7 +30,7 @@ def page(name: str) -> str:
 
 
 def undocumented(names: Sequence[str], text: str) -> list[str]:
-    """The names that the text never sets as code of their own, such as `StaleEpoch`."""
+    """The names that the text never shows as code, such as `StaleEpoch`."""
     return [name for name in names if not re.search(rf"`{re.escape(name)}(\(\S*\))?`", text)]
 
 
@@ -48,7 +48,7 @@ def event_names() -> list[str]:
 
 
 @pytest.mark.parametrize("name", event_names())
-def test_every_event_is_told_with_its_attributes(name: str) -> None:
+def test_every_event_is_documented_with_its_attributes(name: str) -> None:
     attributes = [each.name for each in dataclasses.fields(getattr(events, name))]
     row = next(line for line in page("events.md").splitlines() if line.startswith(f"| `{name}` |"))
     assert undocumented(attributes, row) == []

@@ -1,7 +1,7 @@
-"""Enum members have plain values, so that they are the same on every Python that we support.
+"""Enum members have plain values, so that they are the same on every supported Python.
 
-Python 3.11.2, which Debian 12 has, replaces the value `()` by a bare `object()`. What a function, a
-partial or a nested class becomes depends on the version too. Strings and integers are safe.
+Python 3.11.2, which Debian 12 has, replaces the value `()` by a bare `object()`. The meaning of
+functions, partials and nested classes also depends on the version. Strings and integers are safe.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""The page that follows a job through the code names files and code that exist."""
+"""docs/how-it-works.md names only files and code that exist."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the docs name can be imported from where they say, and installed as they say."""
+"""Names in the docs can be imported and installed as the docs say."""
 
 import ast
 import importlib
@@ -27,7 +27,7 @@ def read(name: str) -> str:
 
 
 def imports(page: Path) -> Iterator[tuple[str, str]]:
-    """Each module of ours and name in it that an example of the page imports."""
+    """Each Drumbeat module and name that an example of the page imports."""
     for language, code in FENCED.findall(page.read_text(encoding="utf-8")):
         if language != "python":
             continue
@@ -42,7 +42,7 @@ def inline_classes(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples_import_what_there_is(page: Path) -> None:
+def test_examples_import_names_that_exist(page: Path) -> None:
     missing = [
         f"from {module} import {name}"
         for module, name in imports(page)
@@ -59,7 +59,7 @@ def test_every_class_in_the_reference_is_imported_from_drumbeat_as_it_says() -> 
     assert named - set(drumbeat.__all__) == set()
 
 
-def test_every_class_in_the_tables_of_errors_and_events_is_where_they_say() -> None:
+def test_every_class_in_the_tables_of_errors_and_events_is_in_the_named_module() -> None:
     for page, module in (("docs/errors.md", errors), ("docs/events.md", events)):
         text = read(page)
         assert f"`{module.__name__}`" in text
@@ -80,8 +80,8 @@ def test_every_wrapper_of_electors_is_imported_from_drumbeat_electors_as_it_says
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_no_page_installs_from_an_index_what_is_not_there(page: Path) -> None:
-    """Before a release. Pages name the extra; only the README says how it is installed."""
+def test_no_page_installs_drumbeat_from_an_index(page: Path) -> None:
+    """It is not released yet. Pages name the extra; only the README says how to install it."""
     text = page.read_text(encoding="utf-8")
     assert re.findall(r"pip install ['\"]?drumbeat\b", text) == []
 

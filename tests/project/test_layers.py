@@ -1,4 +1,4 @@
-"""The layers hold, and the contracts that hold them can be broken."""
+"""The layer contracts hold, and each of them detects a violation."""
 
 import ast
 import os
@@ -39,7 +39,7 @@ PACKAGES = [
 
 @pytest.fixture
 def skeleton(tmp_path: Path) -> Path:
-    """A package with our layers and our contracts, and nothing in it but what the root imports."""
+    """A minimal package with the same layers and contracts."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     package = tmp_path / "src" / "drumbeat"
     for name in PACKAGES:
@@ -65,7 +65,7 @@ def lint_imports(root: Path) -> subprocess.CompletedProcess[str]:
 
 
 def imported_by(source: Path) -> set[str]:
-    """The names of the top-level packages that a module imports, wherever in it."""
+    """The top-level packages that a module imports, anywhere in it."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -81,7 +81,7 @@ def test_every_contract_is_kept() -> None:
     assert "0 broken" in done.stdout
 
 
-def test_an_empty_skeleton_keeps_every_contract(skeleton: Path) -> None:
+def test_the_skeleton_keeps_every_contract(skeleton: Path) -> None:
     done = lint_imports(skeleton)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -148,7 +148,7 @@ def test_a_pure_layer_imports_only_the_standard_library(layer: str) -> None:
     assert foreign == {}
 
 
-def test_the_map_in_contributing_names_every_package_and_none_else() -> None:
+def test_the_map_in_contributing_names_exactly_the_packages() -> None:
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     table = text.partition("| package | what | may import |\n")[2].partition("\n\n")[0]
     first = "".join(row.split("|")[1] for row in table.splitlines()[1:])

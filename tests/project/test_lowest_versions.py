@@ -19,14 +19,14 @@ REQUIREMENTS: list[str] = [
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """The numbers of a version without zeros at its end, as `8.2` and `8.2.0` are the same."""
+    """The numbers of a version without trailing zeros: `8.2` and `8.2.0` are the same."""
     found = [int(part) for part in version.split(".")]
     while found and found[-1] == 0:
         found.pop()
     return tuple(found)
 
 
-def test_the_lowest_versions_that_are_tested_are_those_that_are_allowed() -> None:
+def test_the_tested_lowest_versions_are_the_allowed_ones() -> None:
     text = (ROOT / "requirements-lowest.txt").read_text("utf-8")
     pinned = {pin["name"]: pin["version"] for pin in PIN.finditer(text)}
     for requirement in REQUIREMENTS:
@@ -38,7 +38,7 @@ def test_the_lowest_versions_that_are_tested_are_those_that_are_allowed() -> Non
         )
 
 
-def test_the_pythons_that_make_test_accepts_are_those_that_we_say_we_support() -> None:
+def test_make_test_accepts_exactly_the_supported_pythons() -> None:
     prefix = "Programming Language :: Python :: 3."
     said = [each[len(prefix) - 2 :] for each in PROJECT["classifiers"] if each.startswith(prefix)]
     script = (ROOT / "scripts" / "lowest").read_text("utf-8")

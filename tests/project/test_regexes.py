@@ -1,9 +1,9 @@
 """No regular expression of the package takes more than linear time on any text.
 
-Texts come from strangers: errors, names, addresses. A matcher that backtracks through two repeats
-of the same characters takes quadratic or cubic time, on the event loop. So each expression is run
-by a matcher that counts its steps, over texts made of the expression's own characters and words,
-in two lengths. Four times the text may take four times the steps, and not sixteen.
+Texts such as errors, names and addresses are untrusted. Backtracking through two repeats of the
+same characters takes quadratic or cubic time, on the event loop. So a matcher that counts its steps
+runs each expression over texts of the expression's own characters and words, in two lengths. A text
+of four times the length may take four times the steps, and not sixteen.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pytest
 
 codes: Any = importlib.import_module("re._constants")
 parser: Any = importlib.import_module("re._parser")
-"""The library's own reader of expressions; there is no public one."""
+"""The library's own parser; it has no public one."""
 
 PACKAGE = Path(__file__).parents[2] / "src" / "drumbeat"
 SHORT, TIMES = 12, 4
@@ -45,7 +45,7 @@ SAMPLES = "aA1 _-.:/@=,'\"`\n~(){}+?é\0"
 
 @dataclass(frozen=True)
 class Regex:
-    """An expression, and whether it is searched for or only looked at from the beginning."""
+    """An expression, and whether it matches only at the beginning of the text."""
 
     where: str
     pattern: str
@@ -54,11 +54,11 @@ class Regex:
 
 
 class TooManySteps(Exception):
-    """The matcher has used up its steps."""
+    """The matcher exceeded its steps."""
 
 
 class Matcher:
-    """Matches like `re`, by backtracking, and counts the characters that it looks at."""
+    """Matches like `re`, by backtracking, and counts the characters that it checks."""
 
     def __init__(self, regex: Regex, text: str, most: float) -> None:
         self.steps = 0
@@ -77,7 +77,7 @@ class Matcher:
         return self.steps
 
     def sequence(self, items: Sequence[Any], index: int, place: int) -> Iterator[int]:
-        """Where a match from this place may end, in the order of the library."""
+        """The possible ends of a match from this place, in the order of the library."""
         if index == len(items):
             yield place
             return
@@ -101,7 +101,7 @@ class Matcher:
         elif code is codes.AT:
             yield from self._at(what, place)
         else:
-            raise NotImplementedError(f"teach the matcher {code}")
+            raise NotImplementedError(f"the matcher does not support {code}")
 
     def _repeat(self, code: Any, what: Any, place: int) -> Iterator[int]:
         least, most, body = what
@@ -177,7 +177,7 @@ class Matcher:
 
 
 def is_member(code: Any, what: Any, each: str, lower: bool) -> bool:
-    """Whether the character is one of those that the code stands for."""
+    """Whether the code matches the character."""
     if code in (codes.LITERAL, codes.NOT_LITERAL):
         same = each.lower() == chr(what).lower() if lower else each == chr(what)
         return same is (code is codes.LITERAL)
@@ -221,7 +221,7 @@ def bodies(code: Any, what: Any) -> Sequence[Sequence[Any]]:
 
 
 def hard_texts(tree: Sequence[Any], times: int) -> Iterator[str]:
-    """Each word many times over, then each pair of words, alternating and one after the other."""
+    """Repeated words, and repeated pairs of words, alternating and one after the other."""
     words = list(dict.fromkeys([*units(tree), "a"]))
     for first, second in product(words, words):
         yield (first + second) * times
@@ -315,7 +315,7 @@ def test_an_expression_takes_linear_time(regex: Regex) -> None:
         r"\w+\s*=",
     ],
 )
-def test_the_check_finds_expressions_that_take_longer(pattern: str) -> None:
+def test_the_check_finds_slow_expressions(pattern: str) -> None:
     assert worst(Regex("here", pattern, 0, anchored=False)) is not None
 
 

@@ -102,7 +102,7 @@ class NodeConformance:
 
 
 class LostConformance:
-    """The attempts of a dead node are lost, and a node that wakes up is told."""
+    """The attempts of a dead node are lost, and its next beat reports them."""
 
     async def test_attempts_of_a_live_node_are_not_lost(self, store: Store) -> None:
         await store.nodes.beat(beat(lifetime=15), NOON)

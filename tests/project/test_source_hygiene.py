@@ -1,4 +1,4 @@
-"""What a reviewer should not have to look for."""
+"""Simple rules of the source: file lengths, machine paths, unfinished marks, clocks and sleeps."""
 
 import ast
 import re
@@ -27,11 +27,11 @@ CLOCK_MODULES = {
     "src/drumbeat/testing/clock.py",
     "src/drumbeat/testing/runtime.py",
 }
-"""The modules that may touch the machine's time and randomness; all others have them injected."""
+"""The modules that may use the machine's time and randomness; all others have them injected."""
 
 
 def tracked() -> list[Path]:
-    """Every file that git has. What it would add is not meant: tests that run write some."""
+    """Every file that git tracks; running tests may write untracked ones."""
     listed = subprocess.run(
         ["git", "ls-files", "-z"],
         cwd=ROOT,
@@ -54,7 +54,7 @@ def lines_with(pattern: re.Pattern[str]) -> list[str]:
 
 
 def sleeps_in(source: str) -> Iterator[int]:
-    """The lines that sleep by the machine's clock, or bring such a sleep in."""
+    """The lines that sleep by the machine's clock, or import such a sleep."""
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Attribute(value=ast.Name(id=module), attr="sleep") if module in SLEEPERS:
@@ -67,7 +67,7 @@ def sleeps_in(source: str) -> Iterator[int]:
 
 
 def ruff(code: str, file: str) -> str:
-    """What ruff has to say about code that stood in that file."""
+    """The output of ruff for code in that file."""
     return subprocess.run(
         [sys.executable, "-m", "ruff", "check", "--no-cache", "--stdin-filename", file, "-"],
         cwd=ROOT,
@@ -94,11 +94,11 @@ def test_no_source_file_is_too_long() -> None:
     ] == []
 
 
-def test_no_file_names_a_path_of_somebodys_machine() -> None:
+def test_no_file_names_a_path_of_a_developers_machine() -> None:
     assert lines_with(MACHINE_PATH) == []
 
 
-def test_no_file_carries_an_unfinished_mark() -> None:
+def test_no_file_has_an_unfinished_mark() -> None:
     assert lines_with(UNFINISHED) == []
 
 
@@ -108,7 +108,7 @@ def test_a_machine_path_is_recognised(line: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["GET https://example.org/home/page", "src/work/x", "/homework/x"])
-def test_other_paths_are_left_alone(line: str) -> None:
+def test_other_paths_are_allowed(line: str) -> None:
     assert not MACHINE_PATH.search(line)
 
 
@@ -129,7 +129,7 @@ def test_a_sleep_is_recognised(code: str) -> None:
     assert list(sleeps_in(code))
 
 
-def test_the_sleep_of_an_injected_clock_is_left_alone() -> None:
+def test_the_sleep_of_an_injected_clock_is_allowed() -> None:
     assert list(sleeps_in("await clock.sleep(3)")) == []
 
 
@@ -152,7 +152,7 @@ def test_ruff_bans_the_machines_time_and_randomness(folder: str, code: str) -> N
     assert "TID251" in ruff(code + "\n", f"{folder}/planted.py")
 
 
-def test_only_the_clock_modules_lift_that_ban() -> None:
+def test_only_the_clock_modules_have_an_exception() -> None:
     lifted = {
         str(path.relative_to(ROOT))
         for folder in (PACKAGE, ROOT / "simulation")
