@@ -36,13 +36,13 @@ async def coordinator(consul: Consul, prefix: str) -> AsyncIterator[ConsulCoordi
 
 def emptied_before_the_next_session(monkeypatch: pytest.MonkeyPatch, domain: str) -> None:
     """Remove what an emptied Consul has lost, the key by which it is known, at that moment."""
-    make_session = ConsulClient.make_session
+    make_bond = ConsulClient.make_bond
 
     async def emptied(client: ConsulClient, ttl: timedelta) -> str:
         await client.transact_once(delete(domain))
-        return await make_session(client, ttl)
+        return await make_bond(client, ttl)
 
-    monkeypatch.setattr(ConsulClient, "make_session", emptied)
+    monkeypatch.setattr(ConsulClient, "make_bond", emptied)
 
 
 async def test_a_term_whose_key_was_taken_away_is_not_renewed_by_its_living_session(
@@ -50,13 +50,13 @@ async def test_a_term_whose_key_was_taken_away_is_not_renewed_by_its_living_sess
 ) -> None:
     lease = await coordinator.leases.acquire("scheduler", ANNE, TTL)
     assert lease is not None
-    renew_session = ConsulClient.renew_session
+    renew_bond = ConsulClient.renew_bond
 
     async def taken_meanwhile(client: ConsulClient, session: str) -> bool:
         await client.transact_once(delete(f"{prefix}/drumbeat/leases/scheduler"))
-        return await renew_session(client, session)
+        return await renew_bond(client, session)
 
-    monkeypatch.setattr(ConsulClient, "renew_session", taken_meanwhile)
+    monkeypatch.setattr(ConsulClient, "renew_bond", taken_meanwhile)
     assert await coordinator.leases.renew(lease) is None
     assert await coordinator.leases.acquire("scheduler", BERT, TTL) is not None
 
@@ -77,5 +77,5 @@ async def test_no_session_is_made_while_an_emptied_consul_settles(
 
     emptied_before_the_next_session(monkeypatch, f"{prefix}/drumbeat/domain")
     assert await coordinator.leases.acquire("scheduler", ANNE, TTL) is None
-    monkeypatch.setattr(ConsulClient, "make_session", refused)
+    monkeypatch.setattr(ConsulClient, "make_bond", refused)
     assert await coordinator.leases.acquire("scheduler", ANNE, TTL) is None

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 
 import pytest
 
-from drumbeat.backends.etcd.connection.client import SILENCE, Change, EtcdClient, Woken
+from drumbeat.backends.etcd.connection.client import SILENCE, Change, EtcdClient
 from drumbeat.backends.etcd.connection.transaction import (
     Keys,
     Transaction,
@@ -18,10 +17,7 @@ from drumbeat.backends.etcd.connection.transaction import (
     get,
     put,
 )
-from drumbeat.backends.etcd.coordinator.coordinator import ADDRESS_FORMAT
-from drumbeat.backends.etcd.coordinator.leases import Claim
-from drumbeat.backends.http.address import RemoteAddress
-from drumbeat.backends.http.failover_client import CALL_TIMEOUT, ENDPOINT_TIMEOUT, FailoverClient
+from drumbeat.backends.http.failover_client import CALL_TIMEOUT, ENDPOINT_TIMEOUT
 from drumbeat.backends.http.terms import encode_term
 from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.model.errors import Unavailable
@@ -29,23 +25,13 @@ from drumbeat.testing.conformance.builders import ANNE, let_others_run
 from servers import Etcd, FaultProxy, web
 from servers.ports import free_port
 
-from .etcd_cases import opened
+from .etcd_cases import calling, opened
 
 TTL = timedelta(seconds=30)
 SOON = 30.0
 """Seconds that a busy machine may take for what comes by itself."""
 FOREVER = 3600.0
 clock = SystemRuntime().clock
-
-
-@asynccontextmanager
-async def calling(address: str) -> AsyncGenerator[EtcdClient]:
-    remote = RemoteAddress.parse(address, ADDRESS_FORMAT)
-    http = FailoverClient(remote, clock)
-    try:
-        yield EtcdClient(remote, http)
-    finally:
-        await http.close()
 
 
 @pytest.fixture
@@ -124,22 +110,21 @@ class TestEndpoints:
     ) -> None:
         async with opened(f"{etcd.address}/{key}") as coordinator:
             leases = coordinator.leases
-            number = await client.grant(10)
-            claim = Claim("scheduler", encode_term(ANNE, TTL), number)
-            first = await leases.claim(claim)
+            number = await client.make_bond(TTL)
+            value = encode_term(ANNE, TTL)
+            first = await leases.claim("scheduler", value, number)
             assert first is not None
-            assert await leases.claim(claim) == first
-            other = Claim("scheduler", encode_term(ANNE, TTL), await client.grant(10))
-            assert await leases.claim(other) is None
+            assert await leases.claim("scheduler", value, number) == first
+            assert await leases.claim("scheduler", value, await client.make_bond(TTL)) is None
 
     async def test_a_claim_whose_lease_ended_before_it_began_is_no_term(
         self, etcd: Etcd, client: EtcdClient, key: str
     ) -> None:
         async with opened(f"{etcd.address}/{key}") as coordinator:
             leases = coordinator.leases
-            number = await client.grant(10)
-            assert await client.revoke(number)
-            assert await leases.claim(Claim("scheduler", encode_term(ANNE, TTL), number)) is None
+            number = await client.make_bond(TTL)
+            assert await client.end_bond(number)
+            assert await leases.claim("scheduler", encode_term(ANNE, TTL), number) is None
             assert await leases.current("scheduler") is None
 
     async def test_a_server_that_was_restarted_is_found_again_at_the_first_call(
@@ -183,11 +168,11 @@ class TestLeases:
     async def test_a_lease_that_is_over_is_neither_kept_nor_revoked(
         self, client: EtcdClient
     ) -> None:
-        lease = await client.grant(10)
-        assert await client.keep_alive(lease)
-        assert await client.revoke(lease)
-        assert not await client.keep_alive(lease)
-        assert not await client.revoke(lease)
+        lease = await client.make_bond(TTL)
+        assert await client.renew_bond(lease)
+        assert await client.end_bond(lease)
+        assert not await client.renew_bond(lease)
+        assert not await client.end_bond(lease)
 
     async def test_a_term_whose_key_was_deleted_by_hand_is_over_although_its_lease_lives(
         self, etcd: Etcd, client: EtcdClient, key: str
@@ -210,7 +195,7 @@ class TestLeases:
             for _ in range(2):
                 known = await bond(client, f"{key}/drumbeat/leases/scheduler")
                 assert await coordinator.leases.renew(lease) == lease
-                assert await client.revoke(known)
+                assert await client.end_bond(known)
                 assert await coordinator.leases.current("scheduler") == lease
 
     async def test_a_renewal_that_was_held_up_does_not_undo_a_later_one(
@@ -218,12 +203,12 @@ class TestLeases:
     ) -> None:
         async with opened(f"{etcd.address}/{key}") as coordinator:
             leases = coordinator.leases
-            number = await client.grant(10)
-            early = await leases.claim(Claim("scheduler", encode_term(ANNE, TTL), number))
+            number = await client.make_bond(TTL)
+            early = await leases.claim("scheduler", encode_term(ANNE, TTL), number)
             assert early is not None
             assert await leases.renew(early.lease)
             later = await bond(client, f"{key}/drumbeat/leases/scheduler")
-            found = await leases.rebind(early, await client.grant(10))
+            found = await leases.rebind(early, await client.make_bond(TTL))
             assert found == early._replace(bond=later)
             assert await bond(client, f"{key}/drumbeat/leases/scheduler") == later
 
@@ -255,37 +240,37 @@ class TestWatches:
             watch = group.create_task(client.watch(Keys.only(key), revision + 1))
             await let_others_run()
             await write(client, key, b"2")
-        assert watch.result() is Woken.CHANGED
+        assert watch.result()
 
     async def test_a_change_that_was_made_before_the_watch_began_is_seen(
         self, client: EtcdClient, key: str
     ) -> None:
         revision = await write(client, key, b"1")
-        assert await client.watch(Keys.only(key), revision) is Woken.CHANGED
+        assert await client.watch(Keys.only(key), revision)
 
     async def test_a_watch_for_the_end_of_a_key_does_not_wake_for_a_write(
         self, client: EtcdClient, key: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         revision = await write(client, key, b"1")
-        assert await client.watch(Keys.only(key), revision, Change.END) is Woken.SILENT
+        assert not await client.watch(Keys.only(key), revision, Change.END)
         monkeypatch.setattr("drumbeat.backends.etcd.connection.client.SILENCE", FOREVER)
         await client.transact_once(Transaction(then=(delete(key),)))
         async with asyncio.timeout(SOON):
-            assert await client.watch(Keys.only(key), revision, Change.END) is Woken.CHANGED
+            assert await client.watch(Keys.only(key), revision, Change.END)
 
     async def test_a_watch_without_news_comes_back_after_a_while(
         self, client: EtcdClient, key: str
     ) -> None:
         revision = await write(client, key, b"1")
         began = clock.elapsed()
-        assert await client.watch(Keys.only(key), revision + 1) is Woken.SILENT
+        assert not await client.watch(Keys.only(key), revision + 1)
         assert SILENCE <= clock.elapsed() - began < SILENCE + SOON
 
     async def test_a_value_that_is_longer_than_a_line_may_be_is_seen(
         self, client: EtcdClient, key: str
     ) -> None:
         revision = await write(client, key, bytes(300_000))
-        assert await client.watch(Keys.only(key), revision) is Woken.CHANGED
+        assert await client.watch(Keys.only(key), revision)
 
     async def test_a_history_that_was_compacted_counts_as_a_change(
         self, etcd: Etcd, client: EtcdClient, key: str, monkeypatch: pytest.MonkeyPatch
@@ -295,7 +280,7 @@ class TestWatches:
         assert web.post(etcd.port, "/v3/kv/compaction", {"revision": str(last)}).status == 200
         monkeypatch.setattr("drumbeat.backends.etcd.connection.client.SILENCE", FOREVER)
         async with asyncio.timeout(SOON):
-            assert await client.watch(Keys.only(key), first) is Woken.COMPACTED
+            assert await client.watch(Keys.only(key), first)
 
     async def test_a_watcher_lives_on_over_a_compaction(self, etcd: Etcd, key: str) -> None:
         async with asyncio.timeout(SOON), opened(f"{etcd.address}/{key}") as coordinator:

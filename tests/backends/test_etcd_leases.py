@@ -8,13 +8,13 @@ from datetime import timedelta
 import pytest
 
 from drumbeat.backends.etcd.connection.client import EtcdClient
-from drumbeat.backends.etcd.connection.transaction import Transaction, delete
+from drumbeat.backends.etcd.connection.transaction import Keys, Transaction, delete
 from drumbeat.backends.etcd.coordinator import EtcdCoordinator
 from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.testing.conformance.builders import ANNE
-from servers import Etcd
+from servers import Etcd, web
 
-from .etcd_cases import opened
+from .etcd_cases import calling, opened
 
 pytestmark = pytest.mark.usefixtures("patient_exchange")
 
@@ -39,34 +39,36 @@ async def forget_the_domain(client: EtcdClient, prefix: str) -> None:
     assert done.succeeded
 
 
+async def kept_for(etcd: Etcd, key: str) -> int:
+    """The TTL, in seconds, of the etcd lease that the key is bound to."""
+    async with calling(etcd.address) as client:
+        (found,) = (await client.range(Keys.only(key))).kvs
+    answer = web.post(etcd.port, "/v3/lease/timetolive", {"ID": found.lease})
+    return int(answer.document["grantedTTL"])
+
+
 async def test_etcd_keeps_a_lease_for_all_of_a_ttl_with_a_fraction(
-    coordinator: EtcdCoordinator, monkeypatch: pytest.MonkeyPatch
+    etcd: Etcd, coordinator: EtcdCoordinator, prefix: str
 ) -> None:
     """etcd counts whole seconds: rounded down, its lease would end before ours."""
-    granted: list[int] = []
-    grant = EtcdClient.grant
-
-    async def noted(client: EtcdClient, seconds: int) -> int:
-        granted.append(seconds)
-        return await grant(client, seconds)
-
-    monkeypatch.setattr(EtcdClient, "grant", noted)
+    key = f"{prefix}/drumbeat/leases/scheduler"
     lease = await coordinator.leases.acquire("scheduler", ANNE, FRACTION)
     assert lease is not None
+    assert await kept_for(etcd, key) == 31
     assert await coordinator.leases.renew(lease) == lease
-    assert granted == [31, 31]
+    assert await kept_for(etcd, key) == 31
 
 
 async def test_a_cluster_emptied_while_a_term_is_acquired_gives_none(
     coordinator: EtcdCoordinator, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    grant = EtcdClient.grant
+    make_bond = EtcdClient.make_bond
 
-    async def emptied_meanwhile(client: EtcdClient, seconds: int) -> int:
+    async def emptied_meanwhile(client: EtcdClient, ttl: timedelta) -> int:
         await forget_the_domain(client, prefix)
-        return await grant(client, seconds)
+        return await make_bond(client, ttl)
 
-    monkeypatch.setattr(EtcdClient, "grant", emptied_meanwhile)
+    monkeypatch.setattr(EtcdClient, "make_bond", emptied_meanwhile)
     assert await coordinator.leases.acquire("scheduler", ANNE, FRACTION) is None
     assert await coordinator.leases.current("scheduler") is None
 
@@ -74,15 +76,15 @@ async def test_a_cluster_emptied_while_a_term_is_acquired_gives_none(
 async def test_no_lease_is_granted_while_an_emptied_cluster_settles(
     coordinator: EtcdCoordinator, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refused(_client: EtcdClient, _seconds: int) -> int:
+    async def refused(_client: EtcdClient, _ttl: timedelta) -> int:
         raise AssertionError("a lease was asked for")
 
-    async def forgotten(client: EtcdClient, seconds: int) -> int:
+    async def forgotten(client: EtcdClient, ttl: timedelta) -> int:
         await forget_the_domain(client, prefix)
-        return await grant(client, seconds)
+        return await make_bond(client, ttl)
 
-    grant = EtcdClient.grant
-    monkeypatch.setattr(EtcdClient, "grant", forgotten)
+    make_bond = EtcdClient.make_bond
+    monkeypatch.setattr(EtcdClient, "make_bond", forgotten)
     assert await coordinator.leases.acquire("scheduler", ANNE, FRACTION) is None
-    monkeypatch.setattr(EtcdClient, "grant", refused)
+    monkeypatch.setattr(EtcdClient, "make_bond", refused)
     assert await coordinator.leases.acquire("scheduler", ANNE, FRACTION) is None

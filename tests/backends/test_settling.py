@@ -12,7 +12,7 @@ import pytest
 
 from drumbeat.backends.consul.coordinator import ConsulCoordinator
 from drumbeat.backends.etcd.coordinator import EtcdCoordinator
-from drumbeat.backends.http.domain import Settling
+from drumbeat.backends.http.settling import Settling
 from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.clock import FakeClock

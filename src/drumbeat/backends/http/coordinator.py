@@ -1,34 +1,25 @@
-"""The parts of a coordinator on an HTTP server that do not depend on which server it is."""
+"""HttpCoordinator: opens and closes a coordinator on an HTTP server."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-from drumbeat.backends.http.domain import Domain
+from drumbeat.backends.http.bonds import Bond
 from drumbeat.backends.http.failover_client import FailoverClient
-from drumbeat.model.encoding.document import node_from_text
-from drumbeat.model.fleet.node import Node
+from drumbeat.backends.http.leases import HttpLeases
 
 
 class HttpCoordinator:
     """Opens by checking that the server answers and that we may write there."""
 
-    def __init__(self, http: FailoverClient, domain: Domain) -> None:
+    def __init__(self, http: FailoverClient, leases: HttpLeases[Bond]) -> None:
         self._http = http
-        self._domain = domain
+        self._make_domain = leases.make_domain
         self._opened = False
 
     async def open(self) -> None:
         if not self._opened:
-            await self._domain.make()
+            await self._make_domain()
             self._opened = True
 
     async def close(self) -> None:
         self._opened = False
         await self._http.close()
-
-
-def nodes_of(values: Iterable[bytes]) -> Sequence[Node]:
-    """The nodes of the registry's entries, ordered by identity."""
-    nodes = (node_from_text(value.decode()) for value in values)
-    return sorted(nodes, key=lambda node: node.id)

@@ -51,7 +51,7 @@ class FailoverClient:
         self.title = address.title
         self._endpoints = address.endpoints
         self._tls = address.tls
-        self._clock = clock
+        self.clock = clock
         self._current = 0
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -106,11 +106,11 @@ class FailoverClient:
             self._abandon(session)
 
     async def _call(self, request: HttpRequest, *, repeatable: bool) -> HttpResponse:
-        deadline = self._clock.elapsed() + CALL_TIMEOUT
+        deadline = self.clock.elapsed() + CALL_TIMEOUT
         failures: dict[str, str] = {}
         server_error: HttpResponse | None = None
         for endpoint, last in self._tries():
-            left = deadline - self._clock.elapsed()
+            left = deadline - self.clock.elapsed()
             if left <= 0:
                 break
             seconds = request.extra_time + (left if last else min(ENDPOINT_TIMEOUT, left))

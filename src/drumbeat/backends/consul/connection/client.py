@@ -90,24 +90,23 @@ class ConsulClient:
         """All keys that begin with a prefix, as `find` does."""
         return await self._find(prefix, index, {"recurse": ""})
 
-    async def make_session(self, ttl: timedelta) -> str:
-        """Create a session. If the answer is lost, the session ends by itself."""
-        answer = await self._create(max(ttl, self._shortest))
+    async def make_bond(self, ttl: timedelta) -> str:
+        """Create a session, with a longer TTL if Consul accepts none so short."""
+        answer = await self._create_session(max(ttl, self._shortest))
         if answer.status != OK and b"TTL" in answer.body and ttl < SHORTEST_TTL:
             self._shortest = SHORTEST_TTL
-            answer = await self._create(SHORTEST_TTL)
+            answer = await self._create_session(SHORTEST_TTL)
         return decoded(self._checked(answer).body, SessionMade).id
 
-    async def renew_session(self, session: str) -> bool:
-        """Renew the session for its whole TTL. False: it is over."""
-        answer = await self._http.send(self._request("PUT", f"session/renew/{session}"))
+    async def renew_bond(self, bond: str) -> bool:
+        answer = await self._http.send(self._request("PUT", f"session/renew/{bond}"))
         return answer.status != NOT_FOUND and bool(self._checked(answer))
 
-    async def end_session(self, session: str) -> None:
-        """End a session and delete the keys that it locked. Harmless if it is over."""
-        self._checked(await self._http.send(self._request("PUT", f"session/destroy/{session}")))
+    async def end_bond(self, bond: str) -> bool:
+        answer = await self._http.send(self._request("PUT", f"session/destroy/{bond}"))
+        return bool(self._checked(answer))  # Consul does not say whether it was over
 
-    async def _create(self, ttl: timedelta) -> HttpResponse:
+    async def _create_session(self, ttl: timedelta) -> HttpResponse:
         session = {
             "Name": "drumbeat",
             "TTL": f"{ceil(ttl / timedelta(milliseconds=1))}ms",

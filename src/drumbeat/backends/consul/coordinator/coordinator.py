@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from drumbeat.backends.consul.connection.client import ConsulClient
 from drumbeat.backends.consul.coordinator.configuration import ConsulConfiguration
-from drumbeat.backends.consul.coordinator.leases import ConsulLeases, domain_maker
+from drumbeat.backends.consul.coordinator.leases import ConsulLeases
 from drumbeat.backends.consul.coordinator.registry import ConsulRegistry
 from drumbeat.backends.http.address import AddressFormat, RemoteAddress
 from drumbeat.backends.http.coordinator import HttpCoordinator
-from drumbeat.backends.http.domain import Domain
 from drumbeat.backends.http.failover_client import FailoverClient
 from drumbeat.backends.http.keyspace import Keyspace
 from drumbeat.ports.runtime import Runtime
@@ -28,8 +27,7 @@ class ConsulCoordinator(HttpCoordinator):
         http = FailoverClient(remote, runtime.clock)
         client = ConsulClient(remote, http)
         keyspace = Keyspace(remote.prefix, namespace)
-        domain = Domain(keyspace.domain, runtime, domain_maker(client))
-        super().__init__(http, domain)
-        self.leases = ConsulLeases(client, runtime.clock, keyspace, domain)
-        self.registry = ConsulRegistry(client, runtime.clock, keyspace)
+        self.leases = ConsulLeases(client, keyspace, runtime)
+        self.registry = ConsulRegistry(client, keyspace, runtime.clock)
         self.configuration = ConsulConfiguration(client, keyspace, runtime)
+        super().__init__(http, self.leases)

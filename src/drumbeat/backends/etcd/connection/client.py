@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import timedelta
 from enum import Enum
+from math import ceil
 from typing import TypeAlias, TypeVar
 
 import aiohttp
@@ -30,23 +32,16 @@ from drumbeat.backends.etcd.connection.refusal import (
 from drumbeat.backends.etcd.connection.transaction import Json, Keys, Transaction
 from drumbeat.backends.http.address import RemoteAddress
 from drumbeat.backends.http.failover_client import FailoverClient, HttpRequest, HttpResponse
+from drumbeat.backends.http.hints import PAUSE, Read, Reading
 from drumbeat.model.errors import Unavailable
 
 Message = TypeVar("Message")
+State = TypeVar("State")
 Send: TypeAlias = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
 SILENCE = 1.5
 """Seconds without data after which a watch ends, so that its caller reads the keys again."""
 OK = 200
-
-
-class Woken(Enum):
-    """Why a watch returned. The caller has to read the keys again in each case."""
-
-    CHANGED = "changed"
-    COMPACTED = "compacted"
-    """etcd has dropped the history since the revision: there may have been a change."""
-    SILENT = "silent"
 
 
 class Change(Enum):
@@ -84,30 +79,45 @@ class EtcdClient:
         body = transaction.as_json()
         return await self._call("/v3/kv/txn", body, Transacted, self._http.send_once)
 
-    async def grant(self, seconds: int) -> int:
-        """Create a lease. If the answer is lost, the lease ends by itself."""
-        return (await self._call("/v3/lease/grant", {"TTL": seconds}, Granted)).id
+    async def make_bond(self, ttl: timedelta) -> int:
+        """Create an etcd lease. etcd counts in whole seconds, so the TTL is rounded up."""
+        lease = {"TTL": ceil(ttl.total_seconds())}
+        return (await self._call("/v3/lease/grant", lease, Granted)).id
 
-    async def keep_alive(self, lease: int) -> bool:
-        """Renew the lease for its whole TTL. False: it is over."""
-        streamed = await self._call("/v3/lease/keepalive", {"ID": lease}, Streamed)
+    async def renew_bond(self, bond: int) -> bool:
+        streamed = await self._call("/v3/lease/keepalive", {"ID": bond}, Streamed)
         return decoded(bytes(streamed.result), Kept).ttl > 0
 
-    async def revoke(self, lease: int) -> bool:
-        """End a lease, and delete the keys that are bound to it. False: it was over."""
+    async def end_bond(self, bond: int) -> bool:
         try:
-            await self._call("/v3/lease/revoke", {"ID": lease}, Empty)
+            await self._call("/v3/lease/revoke", {"ID": bond}, Empty)
         except Refused as refused:
             if refused.code == NOT_FOUND:
                 return False
             raise
         return True
 
-    async def watch(self, keys: Keys, revision: int, change: Change = Change.ANY) -> Woken:
-        """Return when one of the keys is written or deleted at the revision or later.
+    def reader(
+        self, keys: Keys, state_of: Callable[[Ranged], State], change: Change = Change.ANY
+    ) -> Read[State]:
+        """A function that waits for a change of the keys since a revision, and then reads them."""
 
-        `Unavailable`: the watch ended or could not start. The caller misses nothing if it reads
-        the keys again.
+        async def read(since: int | None) -> Reading[State]:
+            if since is not None:
+                try:
+                    await self.watch(keys, since + 1, change)
+                except Unavailable:  # the read that follows, perhaps elsewhere, raises the reason
+                    await self._http.clock.sleep(PAUSE)
+            ranged = await self.range(keys)
+            return Reading(state_of(ranged), ranged.header.revision)
+
+        return read
+
+    async def watch(self, keys: Keys, revision: int, change: Change = Change.ANY) -> bool:
+        """Wait until one of the keys is written or deleted at the revision or later.
+
+        False: there was no change for some time. `Unavailable`: the watch ended or could not start.
+        The caller misses nothing if it reads the keys again.
         """
         create: Mapping[str, Json] = {
             **keys.as_json(),
@@ -118,39 +128,27 @@ class EtcdClient:
         endpoint, created = self._http.endpoint, False
         try:
             async with self._http.stream(request, SILENCE) as stream:
-                self._check_start(await stream.readline())
+                started = _watched(await stream.readline())
                 created = True
-                return _woken_by(await _line(stream))
+                if started.canceled and started.cancel_reason:
+                    self._token = None  # the read that follows raises the reason, if it remains
+                _watched(await _line(stream))
+                return True
         except TimeoutError:
             if not created:  # the endpoint did not even confirm the watch
                 self._http.skip(endpoint)
-            return Woken.SILENT
+            return False
 
     async def _call(
-        self,
-        path: str,
-        body: Mapping[str, Json],
-        kind: type[Message],
-        send: Send | None = None,
+        self, path: str, body: Mapping[str, Json], kind: type[Message], send: Send | None = None
     ) -> Message:
         send = send or self._http.send
-        try:
-            return await self._send(path, body, kind, send)
-        except Refused as refused:
-            if not (self._user and refused.is_about_the_token):
-                raise explained(refused, self._user) from None
-        self._token = None  # a refused call was not executed, so it can be repeated
-        try:
-            return await self._send(path, body, kind, send)
-        except Refused as refused:
-            raise explained(refused, self._user) from None
-
-    async def _send(
-        self, path: str, body: Mapping[str, Json], kind: type[Message], send: Send
-    ) -> Message:
         answer = await send(await self._request(path, body))
+        if answer.status != OK and self._user and refusal(answer).is_about_the_token:
+            self._token = None  # a refused call was not executed, so it can be repeated
+            answer = await send(await self._request(path, body))
         if answer.status != OK:
-            raise refusal(answer)
+            raise explained(refusal(answer), self._user)
         return decoded(answer.body, kind)
 
     async def _request(self, path: str, body: Mapping[str, Json]) -> HttpRequest:
@@ -169,22 +167,12 @@ class EtcdClient:
             return ""  # authentication is not enabled in this etcd
         raise explained(refused, self._user)
 
-    def _check_start(self, line: bytes) -> None:
-        """The first line of a watch says whether etcd accepted it."""
-        watched = _watched(line)
-        if watched.canceled and watched.cancel_reason:
-            self._token = None  # the read that follows raises what is wrong, if it still is
-
 
 async def _line(stream: aiohttp.StreamReader) -> bytes:
     try:
         return await stream.readline()
     except ValueError:  # the line is too long: a large value, so certainly a change
         return b"{}"
-
-
-def _woken_by(line: bytes) -> Woken:
-    return Woken.COMPACTED if _watched(line).compact_revision else Woken.CHANGED
 
 
 def _watched(line: bytes) -> Watched:

@@ -7,19 +7,19 @@ from collections.abc import AsyncIterator
 from drumbeat.backends.etcd.connection.client import EtcdClient
 from drumbeat.backends.etcd.connection.messages import Ranged
 from drumbeat.backends.etcd.connection.transaction import Keys, Transaction, delete, put, written_at
-from drumbeat.backends.etcd.coordinator.watch import Watcher
 from drumbeat.backends.http.hints import Changes
 from drumbeat.backends.http.keyspace import Keyspace
 from drumbeat.model.fleet.lease import Entry
+from drumbeat.ports.clock import Clock
 
 
 class EtcdConfiguration:
     """Values by key. Revisions are those of the cluster, so a deleted key never repeats one."""
 
-    def __init__(self, client: EtcdClient, watcher: Watcher, keyspace: Keyspace) -> None:
+    def __init__(self, client: EtcdClient, keyspace: Keyspace, clock: Clock) -> None:
         self._client = client
-        self._watcher = watcher
         self._keyspace = keyspace
+        self._clock = clock
 
     async def get(self, key: str) -> Entry | None:
         return _entry(key, await self._client.range(Keys.only(self._keyspace.configuration(key))))
@@ -39,8 +39,7 @@ class EtcdConfiguration:
 
     def watch(self, key: str) -> AsyncIterator[Entry | None]:
         keys = Keys.only(self._keyspace.configuration(key))
-        read = self._watcher.reader(keys, lambda ranged: _entry(key, ranged))
-        return Changes(self._watcher.clock, read)
+        return Changes(self._clock, self._client.reader(keys, lambda found: _entry(key, found)))
 
 
 def _entry(key: str, ranged: Ranged) -> Entry | None:

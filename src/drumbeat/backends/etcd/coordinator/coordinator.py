@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from drumbeat.backends.etcd.connection.client import EtcdClient
 from drumbeat.backends.etcd.coordinator.configuration import EtcdConfiguration
-from drumbeat.backends.etcd.coordinator.leases import EtcdLeases, domain_maker
+from drumbeat.backends.etcd.coordinator.leases import EtcdLeases
 from drumbeat.backends.etcd.coordinator.registry import EtcdRegistry
-from drumbeat.backends.etcd.coordinator.watch import Watcher
 from drumbeat.backends.http.address import AddressFormat, RemoteAddress
 from drumbeat.backends.http.coordinator import HttpCoordinator
-from drumbeat.backends.http.domain import Domain
 from drumbeat.backends.http.failover_client import FailoverClient
 from drumbeat.backends.http.keyspace import Keyspace
 from drumbeat.ports.runtime import Runtime
@@ -28,10 +26,8 @@ class EtcdCoordinator(HttpCoordinator):
         remote = RemoteAddress.parse(address, ADDRESS_FORMAT)
         http = FailoverClient(remote, runtime.clock)
         client = EtcdClient(remote, http)
-        watcher = Watcher(client, runtime.clock)
         keyspace = Keyspace(remote.prefix, namespace)
-        domain = Domain(keyspace.domain, runtime, domain_maker(client))
-        super().__init__(http, domain)
-        self.leases = EtcdLeases(client, watcher, keyspace, domain)
-        self.registry = EtcdRegistry(client, watcher, keyspace)
-        self.configuration = EtcdConfiguration(client, watcher, keyspace)
+        self.leases = EtcdLeases(client, keyspace, runtime)
+        self.registry = EtcdRegistry(client, keyspace, runtime.clock)
+        self.configuration = EtcdConfiguration(client, keyspace, runtime.clock)
+        super().__init__(http, self.leases)
