@@ -92,7 +92,7 @@ class TestPool:
     async def test_a_cancelled_caller_ends_its_statement_and_harms_nobody(
         self, postgres: Postgres, namespace: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(pool, "MENDING", SOON)  # a busy server may heed it late
+        monkeypatch.setattr(pool, "RECOVERY", SOON)  # a busy server may cancel it late
         database = Database(postgres.address, SystemClock(), namespace, ONE)
         first = await database.fetch_value("SELECT pg_backend_pid()")
         sleeping = asyncio.ensure_future(database.fetch("SELECT pg_sleep(30)"))
@@ -108,7 +108,7 @@ class TestPool:
     async def test_nobody_gets_a_connection_whose_statement_still_runs(
         self, postgres: Postgres, namespace: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(pool, "MENDING", 2 * SOON)
+        monkeypatch.setattr(pool, "RECOVERY", 2 * SOON)
         database = Database(postgres.address, SystemClock(), namespace, TWO)
         stuck = int(await database.fetch_value("SELECT pg_backend_pid()"))
         sleeping = asyncio.ensure_future(database.fetch("SELECT pg_sleep(30)"))

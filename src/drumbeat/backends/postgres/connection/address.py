@@ -1,4 +1,4 @@
-"""The address of a database: what the client gets of it, and what people may see."""
+"""The address of a database: the part for the client, and the part that errors may show."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from drumbeat.model.errors import ConfigurationError
 
 SCHEMES = ("postgresql", "postgres")
 OWN = frozenset({"pooler"})
-"""Parameters that are ours, and that the client must not see."""
+"""Parameters of Drumbeat, which the client does not know."""
 SECRETS = ("password", "sslpassword")
 MASK = "***"
 EXAMPLE = "postgresql://user@host:5432/database"
 
 
 class Pooler(StrEnum):
-    """What stands between us and the server, as the address says it."""
+    """The pooler in front of the server, as the address names it."""
 
     NONE = "none"
     SESSION = "session"
@@ -27,26 +27,26 @@ class Pooler(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address, taken apart."""
+    """A parsed address."""
 
     full: str = field(repr=False)
-    """With the password, for the client alone."""
+    """With the password, only for the client."""
     shown: str
-    """Hosts and database, for people."""
+    """Hosts and database, for errors and logs."""
     hosts: int
     pooler: Pooler | None
-    """None: nobody said, so it is found out."""
+    """None: it is detected."""
     secrets: tuple[str, ...] = field(repr=False)
 
     def scrubbed(self, text: str) -> str:
-        """The text without this address's secrets."""
+        """The text with the secrets of this address masked."""
         for secret in self.secrets:
             text = text.replace(secret, MASK)
         return text
 
 
 def parse_address(text: str) -> Address:
-    """Take an address apart; `ConfigurationError` for one that can be none."""
+    """Parse an address; `ConfigurationError` if it is invalid."""
     try:
         parts = urlsplit(text)
     except ValueError:  # its text would repeat the address, and with it the password
@@ -62,6 +62,7 @@ def parse_address(text: str) -> Address:
     user, _, hosts = parts.netloc.rpartition("@")
     named = dict(parameters)
     listed = named.get("host", "") or hosts
+    database = named.get("dbname") or parts.path
     count = listed.count(",") + 1
     kept = [(name, value) for name, value in parameters if name not in OWN]
     if count > 1 and "target_session_attrs" not in named:
@@ -71,15 +72,11 @@ def parse_address(text: str) -> Address:
     secrets = {form for each in passwords for form in (each, unquote(each)) if form}
     return Address(
         full,
-        _shown(listed, named.get("dbname") or parts.path),
+        f"{listed or 'localhost'}/{database.removeprefix('/')}".removesuffix("/"),
         count,
         _pooler(named.get("pooler")),
         tuple(sorted(secrets, key=len, reverse=True)),
     )
-
-
-def _shown(hosts: str, database: str) -> str:
-    return f"{hosts or 'localhost'}/{database.removeprefix('/')}".removesuffix("/")
 
 
 def _pooler(text: str | None) -> Pooler | None:
@@ -96,11 +93,11 @@ def _pooler(text: str | None) -> Pooler | None:
 
 _NAMESPACE = re.compile(r"[A-Za-z0-9_-]+")
 LONGEST_NAMESPACE = 40
-"""Letters; PostgreSQL cuts names at 63, and channels add to it."""
+"""Characters; PostgreSQL cuts names at 63, and the names of channels are longer."""
 
 
 def check_namespace(namespace: str) -> None:
-    """Refuse what cannot be the name of a schema."""
+    """Reject a namespace that cannot be the name of a schema."""
     if not _NAMESPACE.fullmatch(namespace) or len(namespace) > LONGEST_NAMESPACE:
         raise ConfigurationError(
             f"namespace must be at most {LONGEST_NAMESPACE} letters, digits, - and _ "

@@ -1,4 +1,4 @@
-"""The client: the only file that touches asyncpg, which brings no types of its own."""
+"""The client: the only file that imports asyncpg, which has no types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import asyncpg  # type: ignore[import-untyped]  # pyright: ignore[reportMissingT
 
 
 class Record(Protocol):
-    """One row: by position, by name, or unpacked."""
+    """One row, read by position or by name, or unpacked."""
 
     def __getitem__(self, key: int | str | slice) -> Any: ...
 
@@ -20,69 +20,43 @@ class Record(Protocol):
 
     def __len__(self) -> int: ...
 
-    def get(self, key: str, default: Any = None) -> Any:
-        """The value of a column; the default if there is no such column."""
-        ...
+    def get(self, key: str, default: Any = None) -> Any: ...
 
-    def values(self) -> Iterator[Any]:
-        """The values, in the order of the columns."""
-        ...
+    def values(self) -> Iterator[Any]: ...
 
 
 class Connection(Protocol):
     """One connection to a server, for one caller at a time."""
 
-    async def fetch(self, query: str, *args: object, timeout: float | None = None) -> list[Record]:
-        """All rows."""
-        ...
+    async def fetch(
+        self, query: str, *args: object, timeout: float | None = None
+    ) -> list[Record]: ...
 
     async def fetchrow(
         self, query: str, *args: object, timeout: float | None = None
-    ) -> Record | None:
-        """The first row."""
-        ...
+    ) -> Record | None: ...
 
     async def fetchval(
         self, query: str, *args: object, column: int = 0, timeout: float | None = None
-    ) -> Any:
-        """One value of the first row."""
-        ...
+    ) -> Any: ...
 
-    async def execute(self, query: str, *args: object, timeout: float | None = None) -> str:
-        """A statement; without values also a script of many."""
-        ...
+    async def execute(self, query: str, *args: object, timeout: float | None = None) -> str: ...
 
-    def transaction(self) -> AbstractAsyncContextManager[object]:
-        """A transaction: committed at the end, rolled back by an error."""
-        ...
+    def transaction(self) -> AbstractAsyncContextManager[object]: ...
 
-    async def add_listener(self, channel: str, callback: Callable[..., None]) -> None:
-        """Listen on a channel."""
-        ...
+    async def add_listener(self, channel: str, callback: Callable[..., None]) -> None: ...
 
-    def add_termination_listener(self, callback: Callable[..., None]) -> None:
-        """Be called when the connection has ended."""
-        ...
+    def add_termination_listener(self, callback: Callable[..., None]) -> None: ...
 
-    def get_server_pid(self) -> int:
-        """The number of the server's process, as it was told to us."""
-        ...
+    def get_server_pid(self) -> int: ...
 
-    def is_closed(self) -> bool:
-        """Whether it has ended."""
-        ...
+    def is_closed(self) -> bool: ...
 
-    def is_in_transaction(self) -> bool:
-        """Whether a transaction is open."""
-        ...
+    def is_in_transaction(self) -> bool: ...
 
-    async def close(self, *, timeout: float | None = None) -> None:
-        """End it in order."""
-        ...
+    async def close(self, *, timeout: float | None = None) -> None: ...
 
-    def terminate(self) -> None:
-        """End it at once, without a word to the server."""
-        ...
+    def terminate(self) -> None: ...
 
 
 _connect = cast(
@@ -92,14 +66,14 @@ _connect = cast(
 
 
 _abandoned: set[asyncio.Future[Connection]] = set()
-"""Connections that are still being opened, although their caller was cancelled."""
+"""Connections that are still being opened although the caller was cancelled."""
 
 
 async def connect(address: str, **options: object) -> Connection:
     """A new connection.
 
-    A caller that is cancelled does not cancel the opening itself, which ends by its own time-out:
-    asyncpg would leave a future behind whose exception nobody retrieves, and asyncio logs that.
+    If the caller is cancelled, opening goes on until its own time-out: a cancelled asyncpg would
+    leave a future behind whose exception nobody retrieves, which asyncio logs.
     """
     opening = asyncio.ensure_future(_connect(address, **options))
     try:
@@ -117,17 +91,17 @@ def _end_abandoned(opening: asyncio.Future[Connection]) -> None:
 
 
 ServerError: type[Exception] = asyncpg.PostgresError
-"""What the server itself has said."""
+"""An error that the server sent."""
 ClientError: type[Exception] = asyncpg.InterfaceError
-"""What the client refused to do, for instance on a connection that has ended."""
+"""The client rejected a call, for instance on a connection that has ended."""
 BadAddress: type[Exception] = asyncpg.ClientConfigurationError
-"""An address or an option that the client cannot use."""
+"""The client cannot use an address or an option."""
 NoSuchHost: type[Exception] = asyncpg.TargetServerAttributeNotMatched
-"""None of several hosts is what was asked for."""
+"""None of several hosts accepts writes."""
 ProtocolError: type[Exception] = asyncpg.InternalClientError
-"""The client lost track of what the server says."""
+"""The client lost track of the protocol."""
 
 
 def sqlstate_of(error: BaseException) -> str:
-    """The server's five-letter code; empty if it was not the server that spoke."""
+    """The server's five-character code; empty if the error is not from the server."""
     return getattr(error, "sqlstate", None) or ""

@@ -1,9 +1,9 @@
-"""Connecting: how every connection to the server is made, and what the server must be.
+"""The connector: opens connections, and checks the server at the first one.
 
-A connection to the server itself carries its settings from its first message on. Behind a pooler in
-transaction mode a connection is lent a server's session for one transaction at a time: there is no
-state to set, no statement to keep prepared, nobody to listen. Whether there is a pooler is seen at
-the first connection: the process number that we were told is then not the one that answers.
+A direct connection sends its settings when it is opened. A pooler in transaction mode assigns a
+session of the server for one transaction at a time, so a connection through it has no settings, no
+prepared statements and no notifications. The first connection detects such a pooler: the process
+number that it was given differs from that of the process that answers.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from drumbeat.version import VERSION
 log = logging.getLogger("drumbeat.backends.postgres.connection")
 
 OLDEST: Final = 13
-"""The first version of PostgreSQL that will do."""
+"""The lowest version of PostgreSQL that is supported."""
 STATEMENTS: Final = 512
-"""Prepared statements that a connection keeps."""
+"""How many prepared statements a connection keeps."""
 SLACK: Final = 2.0
-"""Seconds that the server gets to say itself that something takes too long."""
-_LOOK = """
+"""Seconds that the server gets to end a statement itself before the client does."""
+_FACTS = """
 SELECT pg_backend_pid() AS process,
        current_setting('server_version_num')::int AS version,
        current_setting('server_encoding') AS encoding,
@@ -39,58 +39,52 @@ _SET = (
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many connections, and how many seconds for what."""
+    """The number of connections, and time-outs in seconds."""
 
     connections: int = 4
-    """At most so many at once on each event loop; listening takes one more."""
+    """The most at once on each event loop; the listener uses one more."""
     patience: float = 5.0
-    """Until a caller that waits for a connection is told that all are busy."""
+    """For a caller that waits for a free connection."""
     connecting: float = 5.0
-    """Until a host that does not answer is given up."""
+    """For a host that does not answer."""
     statement: float = 30.0
-    """Until a statement is ended."""
+    """For a statement."""
     lock: float = 10.0
-    """Until a statement that waits for another transaction is ended."""
+    """For a statement that waits for another transaction."""
     idle: float = 10.0
-    """Until a transaction that nothing happens in is ended, by the end of its connection."""
+    """For a transaction in which no statement runs; the server ends its connection."""
 
 
 class Connector:
-    """Makes connections, and remembers what it has learnt of the server."""
+    """Opens connections, and remembers whether there is a pooler."""
 
     def __init__(self, address: Address, limits: Limits) -> None:
         self.address = address
         self._limits = limits
-        self._pooled: bool | None = None
-        if address.pooler is not None:
-            self._pooled = address.pooler is Pooler.TRANSACTION
-        self._looked = False
+        self._pooled = None if address.pooler is None else address.pooler is Pooler.TRANSACTION
+        self._checked = False
 
     @property
     def pooled(self) -> bool:
-        """Whether a pooler lends us sessions; False while nobody knows."""
+        """Whether there is a pooler in transaction mode; False until it is known."""
         return bool(self._pooled)
 
     async def connect(self) -> Connection:
-        """A new connection, checked if it is the first; errors as callers should see them."""
+        """A new connection; the first call checks the server. Errors are those for callers."""
         try:
             return await self._connect()
         except Exception as error:
             meant = translated(error, self.address)
             if meant is None:
                 raise
-            raise meant from self._cause(error)
-
-    def _cause(self, error: Exception) -> Exception | None:
-        """The error itself, unless it would give a secret away."""
-        text = str(error)
-        return error if self.address.scrubbed(text) == text else None
+            secret = self.address.scrubbed(str(error)) != str(error)
+            raise meant from None if secret else error
 
     async def _connect(self) -> Connection:
-        if not self._looked:
-            await self._look()
+        if not self._checked:
+            await self._check()
         settings = {} if self.pooled else self._settings()
-        at_once = self.address.pooler is not Pooler.SESSION  # a pooler knows few settings
+        at_once = self.address.pooler is not Pooler.SESSION  # a pooler accepts few settings
         connection = await self._reach(
             statement_cache_size=0 if self.pooled else STATEMENTS,
             server_settings=settings if at_once else {},
@@ -103,16 +97,16 @@ class Connector:
                 raise
         return connection
 
-    async def _look(self) -> None:
-        """See what kind of server this is, by a connection that leaves nothing behind there."""
+    async def _check(self) -> None:
+        """Check the server over a connection of its own."""
         connection = await self._reach(statement_cache_size=0)
         try:
-            row = await connection.fetchrow(_LOOK)
+            row = await connection.fetchrow(_FACTS)
             assert row is not None
             self._judge(row, connection.get_server_pid())
         finally:
             connection.terminate()
-        self._looked = True
+        self._checked = True
 
     async def _reach(self, **options: object) -> Connection:
         return await connect(
@@ -133,8 +127,8 @@ class Connector:
             "jit": "off",
         }
 
-    def _judge(self, row: Record, told: int) -> None:
-        """Refuse what will not do."""
+    def _judge(self, row: Record, process: int) -> None:
+        """Reject a server that cannot be used, and detect a pooler."""
         shown = self.address.shown
         if row["version"] < OLDEST * 10_000:
             raise ConfigurationError(
@@ -148,10 +142,10 @@ class Connector:
         if row["read_only"]:
             raise unavailable(self.address, READ_ONLY)
         if self._pooled is None:
-            self._pooled = row["process"] != told
+            self._pooled = row["process"] != process
             if self._pooled:
                 log.info(
-                    "PostgreSQL at %s is behind a pooler: news is looked for every quarter of a "
+                    "PostgreSQL at %s is behind a pooler: polling for changes every quarter of a "
                     "second (pooler=session in the address says that it keeps sessions)",
                     shown,
                 )

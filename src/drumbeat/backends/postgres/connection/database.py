@@ -1,13 +1,13 @@
-"""The database: one namespace in it, and the connections of this process."""
+"""The database: one namespace, and the connections of this process to it."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from drumbeat.backends.postgres.connection.address import check_namespace, parse_address
 from drumbeat.backends.postgres.connection.client import Connection, Record
@@ -19,16 +19,12 @@ from drumbeat.backends.postgres.connection.statements import Names
 from drumbeat.backends.postgres.schema.schema import Schema
 from drumbeat.ports.clock import Clock
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-
 _inherited: list[object] = []
-"""What a fork has left us of the parent. To end it would disturb the parent, so it is kept."""
+"""Connections of the parent process after a fork. Closing them would disturb the parent."""
 
 
-class _Branch:
-    """What belongs to one event loop."""
+class _LoopConnections:
+    """The connections of one event loop."""
 
     def __init__(self, connector: Connector, limits: Limits, clock: Clock) -> None:
         self.pool = Pool(connector, limits, clock)
@@ -54,7 +50,7 @@ class Database:
     ) -> None:
         check_namespace(namespace)
         self.names = Names(namespace)
-        """What the namespace is called in the database: for `Statements.of`."""
+        """The names of the namespace in the database, for `Statements.of`."""
         self.schema = self.names.schema
         """The quoted name of the schema."""
         self.address = parse_address(address)
@@ -67,7 +63,7 @@ class Database:
     def _begin(self) -> None:
         self._process = os.getpid()
         self._connector = Connector(self.address, self._limits)
-        self._branches: dict[asyncio.AbstractEventLoop, _Branch] = {}
+        self._loops: dict[asyncio.AbstractEventLoop, _LoopConnections] = {}
         self._ready = False
 
     def __repr__(self) -> str:
@@ -75,42 +71,42 @@ class Database:
 
     @property
     def pooled(self) -> bool:
-        """Whether a pooler lends us sessions. It is known once the database is open."""
+        """Whether there is a pooler in transaction mode. It is known once the database is open."""
         return self._connector.pooled
 
     async def open(self) -> None:
-        """Connect, see that the server will do, and bring the schema up to date.
+        """Connect, check the server, and upgrade the schema.
 
-        `ConfigurationError` for what will not heal by itself, `Unavailable` for what may.
+        `Unavailable` for a temporary error, `ConfigurationError` for one that a person has to fix.
         """
-        branch = self._branch()
+        here = self._here()
         if self._ready:
             return
-        async with branch.opening:
+        async with here.opening:
             if not self._ready:
                 await self.migrations.apply()
                 self._ready = True
 
     async def close(self) -> None:
-        """Let go of the connections of all event loops."""
+        """Close the connections of all event loops."""
         with self._lock:
-            branches, self._branches = self._branches, {}
+            loops, self._loops = self._loops, {}
             self._ready = False
-        here = asyncio.get_running_loop()
-        for loop, branch in branches.items():
-            if loop is here:
-                await branch.close()
+        running = asyncio.get_running_loop()
+        for loop, each in loops.items():
+            if loop is running:
+                await each.close()
             elif loop.is_running():
-                closing = asyncio.run_coroutine_threadsafe(branch.close(), loop)
+                closing = asyncio.run_coroutine_threadsafe(each.close(), loop)
                 await asyncio.wait([asyncio.wrap_future(closing)], timeout=2 * CLOSING)
             else:
-                branch.pool.abandon()
+                each.pool.abandon()
 
     async def fetch(self, text: str, *values: object) -> list[Record]:
         """The rows of one statement, which is a transaction of its own and one round trip."""
         if not self._ready:
             await self.open()
-        pool = self._branch().pool
+        pool = self._here().pool
         connection = await pool.take()
         try:
             rows = await connection.fetch(text, *values)
@@ -133,51 +129,48 @@ class Database:
         rows = await self.fetch(text, *values)
         return rows[0][0] if rows else None
 
-    def borrow(self) -> AbstractAsyncContextManager[Connection]:
-        """A connection for a while: for the rare transaction."""
-        return self._borrowed()
-
-    def lend(self) -> AbstractAsyncContextManager[Connection]:
-        """A connection for schema upgrades: the schema may not exist yet."""
-        return self._branch().pool.lend()
-
-    def subscribe(self, channel: str, wake: Callable[[], None]) -> Callable[[], None]:
-        """Wake on the running loop after `pg_notify({channels} || channel, '')` by anyone.
-
-        A hint: it may come in vain, and comes once when listening begins, and again after each
-        connection that was lost. The call that is returned ends it.
-        """
-        return self._branch().listener.subscribe(self.names.channels + channel, wake)
-
-    def hints(self, channel: str) -> Hints:
-        """Whether a write should notify the channel by itself, on the running loop."""
-        branch = self._branch()
-        hints = branch.hints.get(channel)
-        if hints is None:
-            hints = Hints(self.names.channels + channel, branch.pool, self._clock)
-            branch.hints[channel] = hints
-        return hints
-
     @asynccontextmanager
-    async def _borrowed(self) -> AsyncGenerator[Connection]:
+    async def borrow(self) -> AsyncGenerator[Connection]:
+        """A connection for the body: for the rare transaction."""
         if not self._ready:
             await self.open()
-        async with self._branch().pool.lend() as connection:
+        async with self._here().pool.lend() as connection:
             yield connection
 
-    def _branch(self) -> _Branch:
+    def lend(self) -> AbstractAsyncContextManager[Connection]:
+        """A connection for upgrades: the schema may not exist yet."""
+        return self._here().pool.lend()
+
+    def subscribe(self, channel: str, wake: Callable[[], None]) -> Callable[[], None]:
+        """Call `wake` on the running loop after `pg_notify({channels} || channel, '')`.
+
+        A hint: it may be unfounded, and comes also when listening begins and after each lost
+        connection. The returned function ends the subscription.
+        """
+        return self._here().listener.subscribe(self.names.channels + channel, wake)
+
+    def hints(self, channel: str) -> Hints:
+        """Which writes of the running loop should notify the channel."""
+        here = self._here()
+        hints = here.hints.get(channel)
+        if hints is None:
+            hints = Hints(self.names.channels + channel, here.pool, self._clock)
+            here.hints[channel] = hints
+        return hints
+
+    def _here(self) -> _LoopConnections:
         loop = asyncio.get_running_loop()
-        branch = self._branches.get(loop)
-        if branch is not None and self._process == os.getpid():
-            return branch
+        here = self._loops.get(loop)
+        if here is not None and self._process == os.getpid():
+            return here
         with self._lock:
             if self._process != os.getpid():
-                _inherited.append(self._branches)
+                _inherited.append(self._loops)
                 self._begin()
-            for other in [each for each in self._branches if each.is_closed()]:
-                self._branches.pop(other).pool.abandon()
-            branch = self._branches.get(loop)
-            if branch is None:
-                branch = _Branch(self._connector, self._limits, self._clock)
-                self._branches[loop] = branch
-        return branch
+            for other in [each for each in self._loops if each.is_closed()]:
+                self._loops.pop(other).pool.abandon()
+            here = self._loops.get(loop)
+            if here is None:
+                here = _LoopConnections(self._connector, self._limits, self._clock)
+                self._loops[loop] = here
+        return here

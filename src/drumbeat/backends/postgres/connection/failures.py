@@ -1,9 +1,8 @@
 """Failures: what the errors of the client and the server mean for a caller.
 
-An error that may heal is `Unavailable`: the server is gone, full, or busy with something else.
-What was asked for may have happened nevertheless, so nothing here is ever tried again by itself. An
-error that only a person can heal is a `ConfigurationError`. Everything else is a fault of ours, and
-is left as it is.
+A temporary error is `Unavailable`: the server is unreachable, full or busy. The statement may have
+been executed nevertheless, so nothing is repeated here. An error that only a person can fix is a
+`ConfigurationError`. Any other error is a bug in Drumbeat and is not translated.
 """
 
 from __future__ import annotations
@@ -47,21 +46,21 @@ _CLASSES = {
     "58": "the server's system failed",
     "XX": "the server failed",
 }
-_FOR_PEOPLE = {
+_CONFIGURATION = {
     "28000": "the server refuses this user",
     "28P01": "the password is wrong",
     "3D000": "there is no such database",
     "42501": "this user may not do what is needed",
 }
 _CONNECTION_OVER = frozenset({_READ_ONLY, "57P01", "57P02", "57P03"})
-"""After these it is wiser to connect again, perhaps to another host, than to go on."""
+"""After these errors another connection, perhaps to another host, may work."""
 
 
 def translated(
     error: BaseException, address: Address, connection: Connection | None = None
 ) -> DrumbeatError | None:
-    """The error for callers, with the reason in words; None: it is a fault of ours."""
-    said = " ".join(address.scrubbed(str(error)).split())  # of several lines, one
+    """The error for callers, with the reason in words; None: it is a bug in Drumbeat."""
+    said = " ".join(address.scrubbed(str(error)).split())  # on one line
     if isinstance(error, ServerError):
         return _of_the_server(sqlstate_of(error), said, address)
     if isinstance(error, BadAddress):
@@ -78,7 +77,7 @@ def translated(
         return unavailable(address, "it did not answer in time", said)
     if isinstance(error, OSError):
         return unavailable(address, "it cannot be reached", said)
-    if isinstance(error, ProtocolError):  # its text is about the client's own states
+    if isinstance(error, ProtocolError):  # its text is about the client's internals
         return unavailable(address, LOST)
     if isinstance(error, ClientError) and connection is not None and connection.is_closed():
         return unavailable(address, LOST)
@@ -95,9 +94,9 @@ def ends_the_connection(error: BaseException) -> bool:
 
 
 def is_outage(error: Exception) -> bool:
-    """Whether the whole server is away, so that everyone who asks it finds out.
+    """Whether every caller gets this error.
 
-    A server that only has no connection left (class 53) answers those who have one.
+    A server without a free connection (class 53) still serves those who have one.
     """
     cause = error.__cause__
     full = cause is not None and sqlstate_of(cause).startswith("53")
@@ -111,11 +110,11 @@ def unavailable(address: Address, meaning: str, said: str = "") -> Unavailable:
 
 
 def _of_the_server(state: str, said: str, address: Address) -> DrumbeatError | None:
-    if state in _FOR_PEOPLE:
+    if state in _CONFIGURATION:
         return ConfigurationError(
-            f"PostgreSQL at {address.shown} cannot be used: {_FOR_PEOPLE[state]} ({said})"
+            f"PostgreSQL at {address.shown} cannot be used: {_CONFIGURATION[state]} ({said})"
         )
     meaning = _MEANINGS.get(state) or _CLASSES.get(state[:2])
-    if meaning is LOST:  # the client says it in the server's place, and says no more than that
+    if meaning is LOST:  # the client raised it, with no further detail
         return unavailable(address, meaning)
     return None if meaning is None else unavailable(address, meaning, said)

@@ -1,13 +1,12 @@
-"""Hints: who is told of what was written, and how often.
+"""Hints: which writes notify the listeners of a channel, and when.
 
-A write can notify by itself, within its transaction. That is the quickest hint, and costs no round
-trip; but commits that notify wait for each other, and everyone who listens is woken. So of the
-writes that follow each other closely only some do: one every moment, and each of them also tells of
-what was committed before it began. What is left untold at the end is told by a statement of its own
-that nobody waits for.
+A write can notify by itself, within its transaction. This is the fastest hint and costs no round
+trip, but commits that notify wait for each other, and each wakes all listeners. So of writes in
+quick succession only one every few milliseconds notifies. It also covers those that were committed
+before it began. If no later write covers the last ones, a separate statement notifies, for which no
+caller waits.
 
-A hint that is lost with this process costs time only: whoever waits for it looks by itself once in
-a while.
+If the process dies, its hint is lost. This costs only time: waiters also look without a hint.
 """
 
 from __future__ import annotations
@@ -22,78 +21,79 @@ from drumbeat.ports.clock import Alarm, Clock
 log = logging.getLogger("drumbeat.backends.postgres.connection")
 
 Mark = NewType("Mark", int)
-"""How many writes there were to tell of when one began that notifies."""
+"""How many silent writes there were when a write that notifies began: it covers them."""
 
 PACE: Final = 0.002
 """Seconds from one write that notifies to the next."""
 LATEST: Final = 0.003
-"""Seconds after such a write at which what is still untold is told."""
+"""Seconds after such a write at which a statement covers the writes that came since."""
 ANSWER: Final = 0.03
-"""Seconds that such a write gets to succeed, if it tells of all there is to tell."""
+"""Seconds that such a write has to succeed, if it covers all silent ones."""
 _NOTIFY = "SELECT pg_notify($1, '')"
 
 
 class Hints:
-    """What the writes of one event loop tell the listeners of one channel."""
+    """The notifications of one event loop on one channel."""
 
     def __init__(self, channel: str, pool: Pool, clock: Clock) -> None:
         self._channel = channel
         self._pool = pool
         self._clock = clock
-        self._written = 0
-        self._told = 0
-        """How many of those written are told of."""
-        self._last = -LATEST
-        """When the last notification began,"""
-        self._promised = 0
-        """and how many it tells of."""
+        self._silent = 0
+        """How many writes did not notify."""
+        self._covered = 0
+        """How many of these a later notification has covered."""
+        self._began_at = -LATEST
+        """When the last notification began."""
+        self._covers = 0
+        """How many silent writes it covers if it succeeds."""
         self._alarm: Alarm | None = None
-        self._telling: asyncio.Task[None] | None = None
+        self._notifying: asyncio.Task[None] | None = None
 
     def begin(self) -> Mark | None:
-        """Ask before a write. None: it need not notify; a mark: it does, and brings this back."""
+        """Call before a write; it should notify unless this returns None."""
         now = self._clock.elapsed()
-        if now - self._last < PACE:
+        if now - self._began_at < PACE:
             return None
-        self._last = now
-        self._promised = self._written
-        return Mark(self._promised)
+        self._began_at = now
+        self._covers = self._silent
+        return Mark(self._covers)
 
     def end(self, mark: Mark | None) -> None:
-        """Call after a write that succeeded."""
+        """Call after a write that succeeded, with the result of `begin`."""
         if mark is not None:
-            self._told = max(self._told, mark)
+            self._covered = max(self._covered, mark)
             return
-        self._written += 1
+        self._silent += 1
         if self._alarm is None:
-            self._alarm = self._clock.call_later(LATEST, self._ring)
+            self._alarm = self._clock.call_later(LATEST, self._check)
 
     async def close(self) -> None:
-        """Tell what is untold, if the server listens."""
+        """Notify of the writes that are not covered, if the server answers."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
-        if self._told < self._written:
-            self._tell()
-        if self._telling is not None:
-            await asyncio.wait([self._telling], timeout=CLOSING)
-            self._telling.cancel()
+        if self._covered < self._silent:
+            self._start_notifying()
+        if self._notifying is not None:
+            await asyncio.wait([self._notifying], timeout=CLOSING)
+            self._notifying.cancel()
 
-    def _ring(self) -> None:
+    def _check(self) -> None:
         self._alarm = None
-        if self._told == self._written:
+        if self._covered == self._silent:
             return
-        wait = LATEST if self._promised < self._written else ANSWER
-        early = self._last + wait - self._clock.elapsed()
-        if early > 0:  # a write is under way that tells of these, or the next one may
-            self._alarm = self._clock.call_later(min(early, LATEST), self._ring)
+        wait = LATEST if self._covers < self._silent else ANSWER
+        early = self._began_at + wait - self._clock.elapsed()
+        if early > 0:  # a write that is under way covers these, or the next one may
+            self._alarm = self._clock.call_later(min(early, LATEST), self._check)
         else:
-            self._tell()
+            self._start_notifying()
 
-    def _tell(self) -> None:
-        self._last = self._clock.elapsed()
-        self._told = self._written
-        self._telling = asyncio.get_running_loop().create_task(
+    def _start_notifying(self) -> None:
+        self._began_at = self._clock.elapsed()
+        self._covered = self._silent
+        self._notifying = asyncio.get_running_loop().create_task(
             self._notify(), name="drumbeat-postgres-hint"
         )
 

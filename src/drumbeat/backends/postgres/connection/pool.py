@@ -1,9 +1,9 @@
 """The pool: the connections of one event loop, opened when they are needed.
 
-A caller takes the connection that was used last, or opens one, or waits its turn. A connection that
-broke is dropped; one whose caller was cancelled or lost patience is looked after (`_mend`) before
-anybody else gets it, since its statement may still run. When the server cannot be reached all who
-wait are told so at once: each of them would find the same.
+A caller gets the idle connection that was used last, or a new one, or waits. A broken connection is
+dropped. If the caller was cancelled or timed out, its statement may still run, so the connection is
+checked (`_recover`) before the next caller gets it. If the server is unreachable, all waiting
+callers get the error at once.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ from drumbeat.backends.postgres.connection.failures import (
 from drumbeat.model.errors import DrumbeatError, Unavailable
 from drumbeat.ports.clock import Clock
 
-MENDING = 2.0
-"""Seconds after which a connection that does not come back to its senses is dropped."""
-_ARE_YOU_THERE = "SELECT 1"
+RECOVERY = 2.0
+"""Seconds that the statement of a cancelled caller has to end on the server."""
 CLOSING = 2.0
-"""Seconds that the server gets to say goodbye."""
+"""Seconds that the server has to close a connection."""
 
 
 class Pool:
-    """Connections of one loop, each for one caller at a time."""
+    """The connections of one event loop, each for one caller at a time."""
 
     def __init__(self, connector: Connector, limits: Limits, clock: Clock) -> None:
         self._connector = connector
@@ -41,16 +40,16 @@ class Pool:
         self._all: set[Connection] = set()
         self._opening = 0
         self._waiters: deque[asyncio.Future[Connection | None]] = deque()
-        self._mending: set[asyncio.Task[None]] = set()
+        self._recovering: set[asyncio.Task[None]] = set()
         self._closed = False
         self._away = False
 
     def is_away(self) -> bool:
-        """Whether the server was out of reach when it was last asked something."""
+        """Whether the server was unreachable at the last call."""
         return self._away
 
     async def take(self) -> Connection:
-        """A connection for one caller, who gives it back."""
+        """A connection for one caller, who has to give it back."""
         while self._idle:
             connection = self._idle.pop()
             if not connection.is_closed():
@@ -63,11 +62,11 @@ class Pool:
         return await self._wait()
 
     def give_back(self, connection: Connection, error: BaseException | None = None) -> None:
-        """The caller has done with it; the error, if any, is what it ended with."""
+        """Return a connection, with the error that its use ended with, if any."""
         if connection.is_closed():
             self._drop(connection)
         elif error is not None and _left_unfinished(error) and not self._closed:
-            self._look_after(connection)
+            self._start_recovery(connection)
         elif (
             self._closed
             or connection.is_in_transaction()
@@ -80,7 +79,7 @@ class Pool:
 
     @asynccontextmanager
     async def lend(self) -> AsyncGenerator[Connection]:
-        """A connection for a while. Errors are those that callers should see."""
+        """A connection for the body. Errors are translated for callers."""
         connection = await self.take()
         try:
             yield connection
@@ -94,29 +93,29 @@ class Pool:
             self.give_back(connection)
 
     def meant(self, error: BaseException, connection: Connection) -> DrumbeatError | None:
-        """What the error of a statement is for the caller; None: it is what it is."""
+        """The error for callers; None: raise the original one."""
         if isinstance(error, DrumbeatError):
             return None
         return translated(error, self._connector.address, connection)
 
     async def close(self) -> None:
-        """Let go of all connections; those in use end when they are given back."""
+        """Close all connections; those in use close when they are given back."""
         self._closed = True
-        for task in tuple(self._mending):
+        for task in tuple(self._recovering):
             task.cancel()
-        if self._mending:
-            await asyncio.wait(self._mending)
+        if self._recovering:
+            await asyncio.wait(self._recovering)
         idle, self._idle = self._idle, []
         for connection in idle:
             self._all.discard(connection)
             try:
                 await connection.close(timeout=CLOSING)
-            except Exception:  # noqa: BLE001 - it is gone, one way or another
+            except Exception:  # noqa: BLE001 - it is closed in either case
                 connection.terminate()
-        self._tell_all(unavailable(self._connector.address, "it was closed meanwhile"))
+        self._fail_all(unavailable(self._connector.address, "it was closed meanwhile"))
 
     def abandon(self) -> None:
-        """Let go without a word: the event loop is over."""
+        """Drop all connections of an event loop that has ended."""
         self._closed = True
         for connection in self._all:
             with suppress(RuntimeError):
@@ -130,7 +129,7 @@ class Pool:
             connection = await self._connector.connect()
         except Unavailable as error:
             self._away = True
-            self._tell_all(error)
+            self._fail_all(error)
             raise
         except BaseException:
             self._wake_one()
@@ -143,7 +142,7 @@ class Pool:
     async def _wait(self) -> Connection:
         waiter: asyncio.Future[Connection | None] = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
-        alarm = self._clock.call_later(self._limits.patience, lambda: self._give_up(waiter))
+        alarm = self._clock.call_later(self._limits.patience, lambda: self._time_out(waiter))
         try:
             connection = await waiter
         except asyncio.CancelledError:
@@ -160,14 +159,10 @@ class Pool:
                 self._waiters.remove(waiter)
         return await self.take() if connection is None else connection
 
-    def _give_up(self, waiter: asyncio.Future[Connection | None]) -> None:
+    def _time_out(self, waiter: asyncio.Future[Connection | None]) -> None:
         if not waiter.done():
-            waiter.set_exception(
-                unavailable(
-                    self._connector.address,
-                    f"all {self._limits.connections} connections are busy",
-                )
-            )
+            reason = f"all {self._limits.connections} connections are busy"
+            waiter.set_exception(unavailable(self._connector.address, reason))
 
     def _pass_on(self, connection: Connection) -> None:
         self._away = False
@@ -183,12 +178,12 @@ class Pool:
         self._wake_one()
 
     def _wake_one(self) -> None:
-        """There is room for one more: let a waiter open it."""
+        """Let a waiter open a connection."""
         waiter = self._next_waiter()
         if waiter is not None:
             waiter.set_result(None)
 
-    def _tell_all(self, error: Unavailable) -> None:
+    def _fail_all(self, error: Unavailable) -> None:
         while (waiter := self._next_waiter()) is not None:
             waiter.set_exception(Unavailable(str(error)))
 
@@ -199,22 +194,21 @@ class Pool:
                 return waiter
         return None
 
-    def _look_after(self, connection: Connection) -> None:
-        task = asyncio.get_running_loop().create_task(self._mend(connection))
-        self._mending.add(task)
-        task.add_done_callback(self._mending.discard)
+    def _start_recovery(self, connection: Connection) -> None:
+        task = asyncio.get_running_loop().create_task(self._recover(connection))
+        self._recovering.add(task)
+        task.add_done_callback(self._recovering.discard)
 
-    async def _mend(self, connection: Connection) -> None:
-        """Wait until the statement that was left has ended on the server, then pass it on.
+    async def _recover(self, connection: Connection) -> None:
+        """Wait until the statement of the earlier caller has ended, then pass the connection on.
 
-        The client has asked the server to cancel it. If the server heeds that late, it is the
-        question asked here which is cancelled, and nobody else's.
+        The client has asked the server to cancel that statement. A late cancellation hits the
+        query here, and not that of the next caller.
         """
         try:
-            try:
-                await connection.fetchval(_ARE_YOU_THERE, timeout=MENDING)
-            except ServerError:
-                await connection.fetchval(_ARE_YOU_THERE, timeout=MENDING)
+            with suppress(ServerError):
+                await connection.fetchval("SELECT 1", timeout=RECOVERY)
+            await connection.fetchval("SELECT 1", timeout=RECOVERY)
         except BaseException as error:
             connection.terminate()
             self._drop(connection)
@@ -225,5 +219,5 @@ class Pool:
 
 
 def _left_unfinished(error: BaseException) -> bool:
-    """Whether the caller went away, or stopped waiting, while a statement ran."""
+    """Whether the caller was cancelled or timed out while a statement ran."""
     return isinstance(error, TimeoutError | asyncio.CancelledError | GeneratorExit)

@@ -1,7 +1,7 @@
 """SQL statements from `.sql` files, for one namespace.
 
-Marks stand for what differs between namespaces: `{schema}` for the quoted name of the schema, and
-`{channels}` for a quoted text that the names of all its channels begin with, as in
+The texts have placeholders: `{schema}` for the quoted name of the schema, and `{channels}` for a
+quoted text that the names of all its channels begin with, as in
 `pg_notify({channels} || 'jobs', '')`.
 """
 
@@ -18,12 +18,12 @@ class Names:
     def __init__(self, namespace: str) -> None:
         self.namespace = namespace
         self.schema = '"' + namespace.replace('"', '""') + '"'
-        """The name of the schema, quoted."""
+        """The quoted name of the schema."""
         self.channels = f"{namespace}:"
-        """What the names of its channels begin with, not quoted."""
+        """The beginning of the names of its channels, not quoted."""
 
     def filled(self, text: str) -> str:
-        """The text with the names in place of their marks."""
+        """The text with the names in place of the placeholders."""
         literal = "'" + self.channels.replace("'", "''") + "'"
         return text.replace("{schema}", self.schema).replace("{channels}", literal)
 
@@ -42,11 +42,10 @@ class Bound:
 
 
 class Statements:
-    """The statements of one file, still with their marks."""
+    """The statements of one file, with placeholders."""
 
     def __init__(self, package: str, name: str) -> None:
         self.all = {each.name: each.text for each in read_statements(package, name).values()}
 
     def of(self, names: Names) -> Bound:
-        """The statements for one namespace: `SQL.of(database.names)`."""
         return Bound({name: names.filled(text) for name, text in self.all.items()})

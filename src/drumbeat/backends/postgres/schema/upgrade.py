@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from drumbeat.backends.postgres.connection.client import Connection
 from drumbeat.backends.postgres.connection.statements import Names, Statements
@@ -14,8 +15,7 @@ from drumbeat.model.errors import ConfigurationError
 SQL = Statements("drumbeat.backends.postgres.schema", "bookkeeping.sql")
 
 
-@dataclass(frozen=True, slots=True)
-class AppliedMigration:
+class AppliedMigration(NamedTuple):
     """A migration that the database has."""
 
     name: str
@@ -23,24 +23,21 @@ class AppliedMigration:
     deploy: Deploy
 
 
-@dataclass(frozen=True, slots=True)
-class InstalledFunction:
+class InstalledFunction(NamedTuple):
     """A function that the database has."""
 
     version: int
     checksum: str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """What the database has; nothing if it is new."""
 
     migrations: Mapping[int, AppliedMigration]
     functions: Mapping[str, InstalledFunction]
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(NamedTuple):
     """What is missing, in the order in which it is applied."""
 
     migrations: Sequence[Migration]

@@ -4,12 +4,12 @@ The memory store is the specification; this store is the same in tables and func
 (`backends/postgres/schema`). `docs/adr/0015` and `docs/adr/0034` say why.
 
 **One round trip.** Every call of the port is one statement in autocommit, even if it settles a
-hundred attempts and claims the next hundred. What takes several statements is a function of the
-schema. A batch goes as a composite of arrays, which is a named tuple here; what all jobs of a batch
-have in common is sent once.
+hundred attempts and claims the next hundred. Several statements are one function of the schema. A
+batch is sent as a composite of arrays, which is a named tuple here; values that all jobs of a batch
+have in common are sent once.
 
-**No deadlocks.** Everybody takes locks in the same order: the lock of limits, the fence, schedules
-by name, jobs by id. Batches are put in that order here, and verdicts back in the caller's order.
+**No deadlocks.** All statements take locks in the same order: the lock of limits, the fence,
+schedules by name, jobs by id. Batches are sorted so here, and verdicts are in the caller's order.
 
 **The server's clock decides**, unless the caller gives an instant. Functions read it after they
 have their locks.

@@ -1,4 +1,4 @@
-"""Audit: the PostgreSQL store's log of who changed what."""
+"""Audit: the PostgreSQL store's `AuditLog`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,13 @@ from drumbeat.rules.page_position import number_after, place
 
 
 class PostgresAudit:
-    """Who changed what."""
+    """Who changed what, in one table."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = AUDIT.of(database.names)
 
     async def record(self, note: AuditNote, at: At = None) -> AuditEntry:
-        """Write down what is about to be done."""
         (row,) = await self._database.fetch(
             self._sql.record,
             checked(at),
@@ -37,21 +36,19 @@ class PostgresAudit:
         return _entry(row)
 
     async def conclude(self, entry_id: int, outcome: str) -> None:
-        """Say what came of it."""
         await self._database.fetch(self._sql.conclude, entry_id, readable(outcome))
 
     async def list(self, wanted: AuditFilter, page: PageRequest) -> Page[AuditEntry]:
-        """Entries that match every given field of the filter, newest first."""
-        tail, values = _question(wanted, page)
+        tail, values = _query(wanted, page)
         rows = await self._database.fetch(self._sql.entries + tail, *values)
         entries = tuple(_entry(row) for row in rows[: page.size])
         return Page(entries, place("audit", entries[-1].id) if len(rows) > page.size else None)
 
 
-def _question(wanted: AuditFilter, page: PageRequest) -> tuple[str, tuple[object, ...]]:
-    """Which entries, as SQL made of fixed parts and parameters only."""
+def _query(wanted: AuditFilter, page: PageRequest) -> tuple[str, tuple[object, ...]]:
+    """The rest of the statement, made of fixed parts and parameters only."""
     before = number_after(page, "audit")
-    asked = {
+    conditions = {
         "actor =": readable(wanted.actor),
         "action =": readable(wanted.action),
         "target =": readable(wanted.target),
@@ -59,7 +56,7 @@ def _question(wanted: AuditFilter, page: PageRequest) -> tuple[str, tuple[object
         "at <": None if wanted.until is None else aware("until", wanted.until),
         "id <": None if before is None else min(before, LARGEST_ID),
     }
-    given = {part: value for part, value in asked.items() if value is not None}
+    given = {part: value for part, value in conditions.items() if value is not None}
     parts = [f"{part} ${number}" for number, part in enumerate(given, start=1)]
     condition = " AND ".join(parts) or "TRUE"
     return f" WHERE {condition} ORDER BY id DESC LIMIT {page.size + 1:d}", (*given.values(),)

@@ -1,4 +1,4 @@
-"""Fence: the PostgreSQL store's last word on who may write as a leader."""
+"""Fence: the highest epoch of each election in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from drumbeat.rules.page_position import number_after, place
 
 
 class PostgresFence:
-    """The highest token seen of each election and domain, and the epoch that came of it."""
+    """The highest token of each election and domain, and the epochs."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = NODES.of(database.names)
 
     async def claim(self, lease: Lease, at: At = None) -> Epoch | Outranked:
-        """Turn a lease into an epoch, and keep the term in the history."""
         ((claimed, number),) = await self._database.fetch(
             self._sql.claim_fence,
             lease.name,
@@ -34,7 +33,6 @@ class PostgresFence:
         return Epoch(lease.name, number) if claimed else Outranked(lease.name, number)
 
     async def read(self, election: str) -> FenceRow | None:
-        """Who holds the fence of an election."""
         row = await self._database.fetch_row(self._sql.fence, election)
         if row is None:
             return None
@@ -42,7 +40,6 @@ class PostgresFence:
         return FenceRow(election, epoch, domain, token, NodeId(holder))
 
     async def history(self, election: str, page: PageRequest) -> Page[TermRecord]:
-        """The terms of an election, latest first."""
         before = number_after(page, "term")
         last = LARGEST_ID if before is None else min(before, LARGEST_ID)
         rows = await self._database.fetch(self._sql.terms, election, last, page.size + 1)

@@ -38,7 +38,6 @@ class PostgresNodes:
         self._sql = NODES.of(database.names)
 
     async def beat(self, beat: Beat, at: At = None) -> Pulse:
-        """Record that a node is alive and its progress; return what became of its attempts."""
         rows = await self._database.fetch(
             self._sql.beat,
             name("a node's identity", beat.node.id),
@@ -62,11 +61,9 @@ class PostgresNodes:
         )
 
     async def leave(self, node: NodeId) -> None:
-        """End the lifetime of a node that has stopped."""
         await self._database.fetch(self._sql.leave, node)
 
     async def list(self, at: At = None) -> Sequence[NodeRecord]:
-        """All nodes that were not pruned, ordered by identity."""
         rows = await self._database.fetch(self._sql.nodes, checked(at))
         return [
             NodeRecord(node_from_text(node), beat_at, expires_at, alive, drain_requested)
@@ -74,7 +71,6 @@ class PostgresNodes:
         ]
 
     async def request_drain(self, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
-        """Ask nodes to finish their work and stop; return those that exist."""
         rows = await self._database.fetch(self._sql.drain, sorted(set(nodes)))
         known = {node for (node,) in rows}
         return [node for node in nodes if node in known]

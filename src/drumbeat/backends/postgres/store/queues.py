@@ -15,7 +15,7 @@ from drumbeat.rules.jobs.totals import ENDED, totals
 
 
 class PostgresQueues:
-    """The queues that jobs wait in."""
+    """Queues: how many jobs they have, and which are paused."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -23,21 +23,18 @@ class PostgresQueues:
         self._tallies = Tallies(database)
 
     async def list(self, at: At = None) -> Queues:
-        """All queues that have or had jobs, or are paused, by name."""
         rows = await self._database.fetch(self._sql.queues, checked(at))
         await self._tallies.compact_after(sum(row["deltas"] for row in rows))
         found = [_record(row) for row in rows if row["queue"] is not None]
         return Queues(rows[0]["as_of"], tuple(each for each in found if _has_content(each)))
 
     async def pause(self, name: str, reason: str = "", at: At = None) -> PausedQueue:
-        """Claim no more jobs of a queue."""
         ((paused_for, since),) = await self._database.fetch(
             self._sql.pause, kept_name("the queue", name), readable(reason), checked(at)
         )
         return PausedQueue(paused_for, since)
 
     async def resume(self, name: str) -> PausedQueue | None:
-        """Claim jobs of a queue again, and hint workers at them."""
         row = await self._database.fetch_row(self._sql.resume, kept_name("the queue", name))
         return None if row is None else PausedQueue(row["reason"], row["since"])
 

@@ -21,7 +21,6 @@ class PostgresRetention:
         self._tallies = Tallies(database)
 
     async def prune_jobs(self, older_than: timedelta, limit: int, at: At = None) -> int:
-        """Prune jobs that ended so long ago and whose dedupe key is free again."""
         moment = checked(at)
         await self._database.fetch(self._sql.forget_starts, moment)
         await self._tallies.compact()
@@ -32,15 +31,12 @@ class PostgresRetention:
         return pruned
 
     async def prune_ticks(self, older_than: timedelta, limit: int, at: At = None) -> int:
-        """Prune ledger rows of that age, but never the last row of a schedule."""
         return await self._forget(self._sql.forget_ticks, older_than, limit, checked(at))
 
     async def prune_nodes(self, older_than: timedelta, limit: int, at: At = None) -> int:
-        """Prune nodes whose heartbeat ended so long ago."""
         return await self._forget(self._sql.forget_nodes, older_than, limit, checked(at))
 
     async def prune_audit(self, older_than: timedelta, limit: int, at: At = None) -> int:
-        """Prune entries of the audit log of that age, the oldest first."""
         return await self._forget(self._audit.forget, older_than, limit, checked(at))
 
     async def _forget(self, statement: str, older_than: timedelta, limit: int, at: At) -> int:

@@ -1,4 +1,4 @@
-"""The store: the parts of the PostgreSQL store, on one database."""
+"""PostgresStore: the rooms of the store on one database."""
 
 from __future__ import annotations
 
@@ -35,7 +35,6 @@ class PostgresStore:
         limits: Limits | None = None,
     ) -> None:
         self.database = Database(address, clock, namespace, limits)
-        """The database itself, for tests and diagnosis."""
         self.migrations = self.database.migrations
         self.schedules = PostgresSchedules(self.database)
         self.jobs = PostgresJobs(self.database, clock)
@@ -49,18 +48,14 @@ class PostgresStore:
         self._now = JOBS.of(self.database.names).now
 
     async def open(self) -> None:
-        """Connect, and bring the schema up to date; make it if it does not exist."""
         await self.database.open()
 
     async def close(self) -> None:
-        """Let go of all connections."""
         await self.database.close()
 
     async def now(self) -> datetime:
-        """The server's clock, which decides wherever an instant does."""
         moment: datetime = await self.database.fetch_value(self._now)
         return moment
 
     def subscribe(self, topic: Topic, wake: Callable[[], None]) -> Callable[[], None]:
-        """Call `wake` on the loop that runs here now, after a commit of any process."""
         return self.database.subscribe(topic.value, wake)

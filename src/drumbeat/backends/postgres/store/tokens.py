@@ -24,7 +24,6 @@ class PostgresTokens:
         self._sql = TOKENS.of(database.names)
 
     async def add(self, token: NewToken, at: At = None) -> TokenRecord | NameTaken:
-        """Know a token from now on, unless one that is not revoked has its name."""
         row = await self._database.fetch_row(
             self._sql.add,
             name("the name of a token", token.name),
@@ -36,28 +35,23 @@ class PostgresTokens:
         return NameTaken(token.name) if row is None else _token(row)
 
     async def list(self) -> Sequence[TokenRecord]:
-        """All tokens, in the order in which they were added."""
         return [_token(row) for row in await self._database.fetch(self._sql.tokens)]
 
     async def revoke(self, name_or_id: str, at: At = None) -> TokenRecord | None:
-        """Let nobody in by a token any more."""
         token_id = id_of(name_or_id)
         named = readable(name_or_id) if token_id is None else None
         row = await self._database.fetch_row(self._sql.revoke, token_id, named, checked(at))
         return None if row is None else _token(row)
 
     async def find(self, digest: str) -> TokenRecord | None:
-        """The token of a digest, also if it is over."""
         row = await self._database.fetch_row(self._sql.by_digest, digest)
         return None if row is None else _token(row)
 
     async def prune_sessions(self, before: datetime) -> int:
-        """Forget the sessions of browsers that were over before an instant."""
         over = await self._database.fetch(self._sql.prune_sessions, aware("before", before))
         return len(over)
 
     async def used(self, ids: Sequence[int], at: At = None) -> None:
-        """Note that tokens were used."""
         if ids:
             await self._database.fetch(self._sql.used, sorted(set(ids)), checked(at))
 

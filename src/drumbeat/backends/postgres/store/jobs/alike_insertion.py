@@ -1,4 +1,4 @@
-"""The insertion of jobs that differ only in their arguments, as nearly all jobs do."""
+"""The insertion of jobs that differ only in their arguments: the usual case."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class AlikeInsertion:
 
 
 def created_job(job_id: JobId, spec: JobSpec, moment: datetime) -> Job:
-    """The job that a spec became at that moment."""
+    """The job of a spec that was inserted at that moment."""
     if spec.run_at is None and not spec.delay:
         return new_job(job_id, spec, QUEUED, moment, moment)
     run_at = moment + spec.delay if spec.run_at is None else spec.run_at

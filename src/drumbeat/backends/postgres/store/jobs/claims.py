@@ -20,7 +20,7 @@ from drumbeat.model.jobs.job import Attempt, Settlement, Taken, Wanted
 from drumbeat.ports.clock import Clock
 
 KEPT = 100
-"""Workers, by node and by what they want, whose watermarks are kept."""
+"""How many watermarks are kept, by node, queues and tasks."""
 
 new_taken = fast_constructor(Taken)
 
@@ -36,7 +36,7 @@ class ClaimRequest(NamedTuple):
 
 
 class Claims:
-    """The claims of this process."""
+    """Settles and claims in one statement, and keeps the watermarks of this process."""
 
     def __init__(self, database: Database, sql: Bound, lanes: Lanes, clock: Clock) -> None:
         self._database = database
@@ -97,10 +97,10 @@ def _attempts(
     """The attempts of `claimed_job`s."""
     attempts: list[Attempt] = []
     seconds, created_at = 0.0, moment
-    for job_id, fence, attempt, lane, rank, _, created, *asked in jobs:
+    for job_id, fence, attempt, lane, rank, _, created, *columns in jobs:
         if created != seconds:  # jobs of one batch were created at the same instant
             seconds, created_at = created, instant_of(created)
-        spec = spec_of((rank, *asked), lanes[lane])
+        spec = spec_of((rank, *columns), lanes[lane])
         hold = new_hold(job_id, fence)
         attempts.append(new_attempt(hold, attempt, spec, by, moment, created_at))
     return attempts

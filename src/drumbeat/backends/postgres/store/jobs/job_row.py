@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from drumbeat.backends.postgres.store.jobs.lanes import Lane
@@ -25,18 +26,6 @@ new_spec = constructor_by(
 new_job = fast_constructor(Job)
 new_hold = fast_constructor(Hold)
 new_attempt = fast_constructor(Attempt)
-
-
-class SpecColumns(NamedTuple):
-    """The columns of what was asked for, in the order in which all statements return them."""
-
-    rank: int
-    arguments: bytes
-    options: str | None
-    limits: str | None
-    tags: list[str] | None
-    schedule: str | None
-    tick_at: datetime | None
 
 
 class JobRow(NamedTuple):
@@ -64,23 +53,13 @@ class JobRow(NamedTuple):
     progress: str | None
     cancel_requested: bool
 
-    @property
-    def asked(self) -> SpecColumns:
-        """The columns of what was asked for."""
-        return SpecColumns(
-            self.rank,
-            self.arguments,
-            self.options,
-            self.limits,
-            self.tags,
-            self.schedule,
-            self.tick_at,
-        )
+
+spec_columns = attrgetter("rank", "arguments", "options", "limits", "tags", "schedule", "tick_at")
 
 
-def spec_of(asked: Iterable[Any], lane: Lane) -> JobSpec:
-    """What was asked for, from `SpecColumns`. A field that is left out fails at import."""
-    rank, arguments, text, limits_text, tags, schedule, tick_at = asked
+def spec_of(columns: Iterable[Any], lane: Lane) -> JobSpec:
+    """The spec from `spec_columns`, in the order in which all statements return them."""
+    rank, arguments, text, limits_text, tags, schedule, tick_at = columns
     options = options_from_text(text)
     limits, rate = NO_LIMITS if limits_text is None else limits_from_text(limits_text)
     queue, task = lane
@@ -89,10 +68,9 @@ def spec_of(asked: Iterable[Any], lane: Lane) -> JobSpec:
 
 
 def job_of(row: JobRow, lanes: dict[int, Lane]) -> Job:
-    """The job of a row."""
     return new_job(
         row.id,
-        spec_of(row.asked, lanes[row.lane]),
+        spec_of(spec_columns(row), lanes[row.lane]),
         Status(row.status),
         row.run_at,
         row.created_at,
@@ -115,7 +93,7 @@ def held_attempt(row: JobRow, lanes: dict[int, Lane]) -> Attempt:
     return new_attempt(
         new_hold(row.id, row.fence),
         row.attempt,
-        spec_of(row.asked, lanes[row.lane]),
+        spec_of(spec_columns(row), lanes[row.lane]),
         row.node,
         row.started_at,
         row.created_at,

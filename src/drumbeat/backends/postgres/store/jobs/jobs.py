@@ -25,28 +25,7 @@ from drumbeat.backends.postgres.store.statements import JOBS, LISTS
 from drumbeat.backends.postgres.store.storable_text import readable
 from drumbeat.backends.postgres.store.time import checked, to_microseconds
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.jobs.job import (
-    Attempt,
-    AttemptRecord,
-    Cancelled,
-    CancelRequested,
-    Change,
-    Duplicate,
-    Inserted,
-    Job,
-    JobFilter,
-    JobSpec,
-    Promoted,
-    Reopened,
-    Settled,
-    Settlement,
-    Status,
-    Superseded,
-    Taken,
-    Ticket,
-    TooLate,
-    Wanted,
-)
+from drumbeat.model.jobs import job as jobs
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
@@ -71,9 +50,8 @@ class PostgresJobs:
         self._tallies = Tallies(database)
 
     async def insert(
-        self, specs: Sequence[JobSpec], at: At = None
-    ) -> Sequence[Inserted | Duplicate]:
-        """Create jobs, except those whose dedupe key is taken."""
+        self, specs: Sequence[jobs.JobSpec], at: At = None
+    ) -> Sequence[jobs.Inserted | jobs.Duplicate]:
         if not specs:
             return []
         batch = JobBatch(specs)
@@ -83,7 +61,7 @@ class PostgresJobs:
         ((moment, ids, standing),) = await self._database.fetch(
             self._sql.insert, batch.new_jobs, checked(at)
         )
-        verdicts: list[Inserted | Duplicate | None] = [
+        verdicts: list[jobs.Inserted | jobs.Duplicate | None] = [
             None if job_id is None else new_inserted(created_job(job_id, spec, moment))
             for spec, job_id in zip(specs, ids, strict=True)
         ]
@@ -91,34 +69,32 @@ class PostgresJobs:
             await self._add_duplicates(verdicts, specs, standing, at)
         return [verdict for verdict in verdicts if verdict is not None]
 
-    async def promote(self, limit: int, at: At = None) -> Promoted:
-        """Queue pending jobs whose time has come."""
+    async def promote(self, limit: int, at: At = None) -> jobs.Promoted:
         rows = await self._database.fetch(self._sql.promote, limit, checked(at))
         *ready, (_, _, next_at) = rows
-        return Promoted(tuple(Ticket(JobId(job_id), queue) for job_id, queue, _ in ready), next_at)
+        return jobs.Promoted(
+            tuple(jobs.Ticket(JobId(job_id), queue) for job_id, queue, _ in ready), next_at
+        )
 
-    async def stale(self, queued_for: timedelta, limit: int, at: At = None) -> Promoted:
-        """Tickets of jobs that have been queued for so long."""
+    async def stale(self, queued_for: timedelta, limit: int, at: At = None) -> jobs.Promoted:
         rows = await self._database.fetch(
             self._sql.stale, checked(at), to_microseconds(queued_for), limit
         )
-        tickets = tuple(Ticket(JobId(row["id"]), row["queue"]) for row in rows if row["id"])
-        return Promoted(tickets, rows[0]["next_at"])
+        tickets = tuple(jobs.Ticket(JobId(row["id"]), row["queue"]) for row in rows if row["id"])
+        return jobs.Promoted(tickets, rows[0]["next_at"])
 
     async def take(
         self,
-        wanted: Wanted,
+        wanted: jobs.Wanted,
         by: NodeId,
-        settled: Sequence[Settlement] = (),
+        settled: Sequence[jobs.Settlement] = (),
         at: At = None,
-    ) -> Taken:
-        """Settle the last batch, then claim the next."""
+    ) -> jobs.Taken:
         return await self._claims.take(wanted, by, settled, checked(at))
 
     async def settle(
-        self, settlements: Sequence[Settlement], at: At = None
-    ) -> Sequence[Settled | Superseded]:
-        """Close each attempt whose hold is current."""
+        self, settlements: Sequence[jobs.Settlement], at: At = None
+    ) -> Sequence[jobs.Settled | jobs.Superseded]:
         batch = SettlementBatch(settlements)
         if not settlements:
             return []
@@ -129,29 +105,27 @@ class PostgresJobs:
 
     async def cancel(
         self, job_ids: Sequence[JobId], reason: str = "", at: At = None
-    ) -> Sequence[Cancelled | CancelRequested | TooLate]:
-        """End waiting jobs as cancelled; mark running ones."""
+    ) -> Sequence[jobs.Cancelled | jobs.CancelRequested | jobs.TooLate]:
         ids = sorted(set(job_ids))
         before = await self._database.fetch_value(
             self._sql.cancel, ids, readable(reason), checked(at)
         )
         return _in_order(job_ids, dict(zip(ids, before, strict=True)), _cancelled, "cancelled")
 
-    async def reopen(self, job_ids: Sequence[JobId], at: At = None) -> Sequence[Reopened | TooLate]:
-        """Queue failed or cancelled jobs again."""
+    async def reopen(
+        self, job_ids: Sequence[JobId], at: At = None
+    ) -> Sequence[jobs.Reopened | jobs.TooLate]:
         ids = sorted(set(job_ids))
         before = await self._database.fetch_value(self._sql.reopen, ids, checked(at))
         return _in_order(job_ids, dict(zip(ids, before, strict=True)), _reopened, "queued")
 
-    async def lost(self, limit: int, at: At = None) -> Sequence[Attempt]:
-        """Running attempts whose node's heartbeat is over, or unknown."""
+    async def lost(self, limit: int, at: At = None) -> Sequence[jobs.Attempt]:
         dead = [node for (node,) in await self._database.fetch(self._sql.dead_nodes, checked(at))]
         return await self._held(dead, limit) if dead else []
 
     async def reap(
-        self, settlements: Sequence[Settlement], node: NodeId, at: At = None
-    ) -> Sequence[Settled | Superseded]:
-        """Close attempts of a dead node; nothing if it is alive."""
+        self, settlements: Sequence[jobs.Settlement], node: NodeId, at: At = None
+    ) -> Sequence[jobs.Settled | jobs.Superseded]:
         batch = SettlementBatch(settlements)
         if not settlements:
             return []
@@ -159,15 +133,13 @@ class PostgresJobs:
             self._sql.reap, node, batch.settlements, checked(at)
         )
         if alive:
-            return [Superseded(settlement.hold) for settlement in settlements]
+            return [jobs.Superseded(settlement.hold) for settlement in settlements]
         return batch.verdicts(verdicts)
 
-    async def held(self, by: NodeId) -> Sequence[Attempt]:
-        """Running attempts of one node."""
+    async def held(self, by: NodeId) -> Sequence[jobs.Attempt]:
         return await self._held([by], None)
 
-    async def get(self, job_ids: Sequence[JobId]) -> Sequence[Job | None]:
-        """The jobs of these ids."""
+    async def get(self, job_ids: Sequence[JobId]) -> Sequence[jobs.Job | None]:
         text = (
             f"{self._sql.unfinished} WHERE id = ANY ($1) UNION ALL "
             f"{self._sql.finished} WHERE id = ANY ($1)"
@@ -176,52 +148,50 @@ class PostgresJobs:
         found = {job.id: job for job in await self._jobs(rows)}
         return [found.get(job_id) for job_id in job_ids]
 
-    async def list(self, wanted: JobFilter, page: PageRequest) -> Page[Job]:
-        """Jobs that match every given field of the filter, newest first."""
+    async def list(self, wanted: jobs.JobFilter, page: PageRequest) -> Page[jobs.Job]:
         query = ListQuery(wanted, page, self._lists)
         async with self._database.borrow() as connection, connection.transaction():
             await connection.execute(self._lists.in_order)
             rows = await connection.fetch(query.text(self._sql), *query.values)
-        jobs = await self._jobs(rows[: page.size])
+        found = await self._jobs(rows[: page.size])
         more = len(rows) > page.size
-        return Page(tuple(jobs), place("job", jobs[-1].id) if more else None)
+        return Page(tuple(found), place("job", found[-1].id) if more else None)
 
-    async def attempts(self, job_id: JobId) -> Sequence[AttemptRecord]:
-        """The ended attempts of a job, oldest first."""
+    async def attempts(self, job_id: JobId) -> Sequence[jobs.AttemptRecord]:
         rows = await self._database.fetch(self._sql.attempts, job_id)
         return [
-            AttemptRecord(number, fence, NodeId(node), started, ended, Change(change), error)
+            jobs.AttemptRecord(
+                number, fence, NodeId(node), started, ended, jobs.Change(change), error
+            )
             for number, fence, node, started, ended, change, error in rows[-HISTORY:]
         ]
 
-    async def counts(self) -> Mapping[str, Mapping[Status, int]]:
-        """How many jobs of each queue have which status."""
+    async def counts(self) -> Mapping[str, Mapping[jobs.Status, int]]:
         return await self._tallies.counts()
 
     async def unknown_tasks(
         self, queues: Sequence[str], known: frozenset[str], limit: int
     ) -> Sequence[str]:
-        """Names of tasks that wait, queued, in these queues and are not among the known."""
         rows = await self._database.fetch(self._sql.unknown_tasks, list(queues), list(known), limit)
         return [task for (task,) in rows]
 
     async def _add_duplicates(
         self,
-        verdicts: builtins.list[Inserted | Duplicate | None],
-        specs: Sequence[JobSpec],
+        verdicts: builtins.list[jobs.Inserted | jobs.Duplicate | None],
+        specs: Sequence[jobs.JobSpec],
         standing: Sequence[JobId | None],
         at: At,
     ) -> None:
         """Add a verdict for each job that was not created, with the job that stands for its key."""
         places = [place for place, verdict in enumerate(verdicts) if verdict is None]
-        jobs = await self.get([job_id for job_id in standing if job_id is not None])
-        for place_, job in zip(places, jobs, strict=True):
+        found = await self.get([job_id for job_id in standing if job_id is not None])
+        for place_, job in zip(places, found, strict=True):
             if job is not None:
-                verdicts[place_] = Duplicate(job)
+                verdicts[place_] = jobs.Duplicate(job)
             else:  # it was pruned meanwhile, so its key is free
                 (verdicts[place_],) = await self.insert([specs[place_]], at)
 
-    async def _held(self, nodes: Sequence[str], limit: int | None) -> Sequence[Attempt]:
+    async def _held(self, nodes: Sequence[str], limit: int | None) -> Sequence[jobs.Attempt]:
         text = (
             f"{self._sql.unfinished} WHERE status = 'running' AND node = ANY ($1)"
             " ORDER BY id LIMIT $2"
@@ -231,7 +201,7 @@ class PostgresJobs:
         lanes = await self._lanes.load(row.lane for row in found)
         return [held_attempt(row, lanes) for row in found]
 
-    async def _jobs(self, rows: Sequence[Record]) -> Sequence[Job]:
+    async def _jobs(self, rows: Sequence[Record]) -> Sequence[jobs.Job]:
         found = [JobRow(*row) for row in rows]
         lanes = await self._lanes.load(row.lane for row in found)
         return [job_of(row, lanes) for row in found]
@@ -247,21 +217,23 @@ def _in_order(
     verdicts: list[Verdict] = []
     for job_id in job_ids:
         verdict = judge(job_id, before[job_id])
-        if not isinstance(verdict, TooLate | CancelRequested):
+        if not isinstance(verdict, jobs.TooLate | jobs.CancelRequested):
             before[job_id] = after
         verdicts.append(verdict)
     return verdicts
 
 
-def _cancelled(job_id: JobId, before: str | None) -> Cancelled | CancelRequested | TooLate:
+def _cancelled(
+    job_id: JobId, before: str | None
+) -> jobs.Cancelled | jobs.CancelRequested | jobs.TooLate:
     if before in {"pending", "queued"}:
-        return Cancelled(job_id)
+        return jobs.Cancelled(job_id)
     if before == "running":
-        return CancelRequested(job_id)
-    return TooLate(job_id, None if before is None else Status(before))
+        return jobs.CancelRequested(job_id)
+    return jobs.TooLate(job_id, None if before is None else jobs.Status(before))
 
 
-def _reopened(job_id: JobId, before: str | None) -> Reopened | TooLate:
+def _reopened(job_id: JobId, before: str | None) -> jobs.Reopened | jobs.TooLate:
     if before in {"failed", "cancelled"}:
-        return Reopened(job_id)
-    return TooLate(job_id, None if before is None else Status(before))
+        return jobs.Reopened(job_id)
+    return jobs.TooLate(job_id, None if before is None else jobs.Status(before))

@@ -15,13 +15,13 @@ from drumbeat.model.jobs.job_options import JobOptions, options_to_text
 from drumbeat.model.time.instant import aware
 
 common_fields = attrgetter("task", "queue", "priority", "limits", "rate", *JobOptions._fields)
-"""What jobs of one kind have in common, and jobs of different kinds do not."""
+"""The fields that jobs of one kind have in common."""
 own_fields = attrgetter("dedupe_key", "schedule", "tick_at", "tags")
 NO_OWN_FIELDS = own_fields(JobSpec(""))
 
 
 class Kind(NamedTuple):
-    """What many jobs of a batch have in common: it is sent once."""
+    """The columns that jobs of a batch often have in common: sent once."""
 
     queue: str
     task: str
@@ -31,7 +31,7 @@ class Kind(NamedTuple):
 
 
 class OwnColumns(NamedTuple):
-    """What each job has for itself, beside its arguments; few jobs have any of it."""
+    """The other columns of a job, beside its arguments; few jobs have any of them."""
 
     dedupe_key: str | None
     schedule: str | None
@@ -88,7 +88,6 @@ class JobBatch:
 
     @property
     def new_jobs(self) -> NewJobs:
-        """All of them."""
         columns: list[list[Any]] = [list(each) for each in zip(*self._numbers, strict=True)]
         queues, tasks, ranks, options, limits = map(once, columns or [[], [], [], [], []])
         return NewJobs(
@@ -115,7 +114,7 @@ class JobBatch:
 
 
 def once(values: list[Any]) -> list[Any]:
-    """One value for all if all are equal: the client takes a while to encode each."""
+    """One value for all if all are equal, since encoding each takes time."""
     if values and values.count(values[0]) == len(values):
         return values[:1]
     return values
@@ -133,7 +132,6 @@ def kind_of(spec: JobSpec) -> Kind:
 
 
 def own_columns_of(spec: JobSpec) -> OwnColumns:
-    """The other columns of a job, beside its arguments."""
     key = spec.dedupe_guard
     return OwnColumns(
         None if key is None else key.hex(),

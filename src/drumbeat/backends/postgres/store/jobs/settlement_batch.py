@@ -1,7 +1,7 @@
 """A batch of settlements: as the composite `settlements` that the database takes, and its verdicts.
 
-Nearly all attempts complete their jobs at the first claim, with neither result nor note: these go
-as their ids only. Each group goes in the order of the ids, in which everybody locks jobs.
+Most attempts complete their jobs at the first claim, without result or note: these are sent as ids
+only. Each group is sorted by id: all statements lock jobs in this order.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Settlements(NamedTuple):
 
 
 class SettlementBatch:
-    """A batch of settlements. Rejects a change that is none of a settlement."""
+    """A batch of settlements. Rejects a change that no settlement may make."""
 
     def __init__(self, settlements: Sequence[Settlement]) -> None:
         self._given = settlements
@@ -74,7 +74,6 @@ class SettlementBatch:
 
     @property
     def settlements(self) -> Settlements | None:
-        """All of them; None: there are none."""
         if not self._given:
             return None
         completed, ended = self._completed, self._ended
@@ -93,7 +92,7 @@ class SettlementBatch:
         )
 
     def verdicts(self, statuses: Record | None) -> list[Settled | Superseded]:
-        """The verdicts on what was given, in its order, from a `settlement_verdicts`."""
+        """The verdicts in the caller's order, from a `settlement_verdicts`."""
         plain, completed, ended = statuses or (None, None, None)
         if plain is None and len(self._plain) == len(self._given):
             return [new_settled(settlement.hold, COMPLETED) for settlement in self._given]

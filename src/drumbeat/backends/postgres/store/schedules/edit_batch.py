@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
 
 from drumbeat.backends.postgres.store.storable_text import name, readable
 from drumbeat.backends.sql.schedule_definitions import definition_of
@@ -13,7 +12,7 @@ from drumbeat.model.schedules.schedule import StoredSchedule
 
 
 class EditBatch:
-    """A batch of edits. They go in the order of their names, in which everybody locks schedules."""
+    """A batch of edits, sorted by name: all statements lock schedules in this order."""
 
     def __init__(self, edits: Sequence[Edit]) -> None:
         self._edits = edits
@@ -21,11 +20,10 @@ class EditBatch:
 
     @property
     def text(self) -> str:
-        """The JSON list."""
         return json.dumps([_to_json(self._edits[index]) for index in self._order])
 
     def verdicts(self, applied: Sequence[bool]) -> list[Written | Raced]:
-        """The verdict on each edit, in the order in which they were given."""
+        """The verdict on each edit, in the caller's order."""
         written = dict(zip(self._order, applied, strict=True))
         return [
             Written(edit.name) if written[index] else Raced(edit.name)
@@ -58,7 +56,7 @@ def _columns(stored: StoredSchedule) -> dict[str, object]:
         "definition": definition_of(stored.schedule),
         "version": stored.version,
         "cursor": stored.cursor.isoformat(),
-        "next_tick": _instant(stored.next_tick),
+        "next_tick": None if stored.next_tick is None else stored.next_tick.isoformat(),
         "created_at": stored.created_at.isoformat(),
         "updated_at": stored.updated_at.isoformat(),
         "origin": stored.origin.value,
@@ -69,7 +67,3 @@ def _columns(stored: StoredSchedule) -> dict[str, object]:
         "last_job": stored.last_job,
         "skips": sorted(skip.isoformat() for skip in stored.skips) or None,
     }
-
-
-def _instant(instant: datetime | None) -> str | None:
-    return None if instant is None else instant.isoformat()

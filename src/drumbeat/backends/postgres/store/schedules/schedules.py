@@ -28,17 +28,7 @@ from drumbeat.model.errors import StaleEpoch, UnknownSchedule
 from drumbeat.model.fast_construction import fast_constructor
 from drumbeat.model.fleet.lease import Epoch
 from drumbeat.model.page import Page, PageRequest
-from drumbeat.model.schedules.plan import (
-    AlreadyFired,
-    Backfilled,
-    Committed,
-    Edit,
-    Fire,
-    Plan,
-    Raced,
-    TickRecord,
-    Written,
-)
+from drumbeat.model.schedules import plan
 from drumbeat.model.schedules.schedule import Due, DueSchedule, Found, Revision, StoredSchedule
 from drumbeat.model.time.instant import aware
 from drumbeat.ports.store import At
@@ -57,14 +47,12 @@ class PostgresSchedules:
         self._sql = SCHEDULES.of(database.names)
 
     async def get(self, names: Sequence[str], at: At = None) -> Found:
-        """The schedules of these names."""
         rows = await self._database.fetch(self._sql.by_names, list(names), checked(at))
         found = [ScheduleRow(*columns) for _, *columns in rows if rows[0]["name"] is not None]
         stored = {row.name: stored_of(row) for row in found}
         return Found(tuple(stored.get(name) for name in names), rows[0]["as_of"])
 
     async def list(self, page: PageRequest, prefix: str = "") -> Page[StoredSchedule]:
-        """All schedules whose name has the prefix, by name."""
         after = place_after(page, "schedule") or ""
         rows = await self._database.fetch(
             self._sql.from_name, prefix, after, prefix_end(prefix), page.size + 1
@@ -73,8 +61,9 @@ class PostgresSchedules:
         more = len(rows) > page.size
         return Page(items, place("schedule", items[-1].name) if more else None)
 
-    async def put(self, edits: Sequence[Edit], at: At = None) -> Sequence[Written | Raced]:
-        """Apply each edit whose `before` still stands, with its skips."""
+    async def put(
+        self, edits: Sequence[plan.Edit], at: At = None
+    ) -> Sequence[plan.Written | plan.Raced]:
         if not edits:
             return []
         batch = EditBatch(edits)
@@ -82,7 +71,6 @@ class PostgresSchedules:
         return batch.verdicts(applied)
 
     async def due(self, limit: int, at: At = None) -> Due:
-        """Schedules whose next tick has come, the longest overdue first."""
         rows = await self._database.fetch(self._sql.due, checked(at), limit)
         as_of = rows[0]["as_of"]
         due: list[DueSchedule] = []
@@ -96,9 +84,8 @@ class PostgresSchedules:
         return Due(tuple(due), as_of, None)
 
     async def commit(
-        self, plans: Sequence[Plan], epoch: Epoch, at: At = None
-    ) -> Sequence[Committed | Raced]:
-        """Write each plan whole, if the epoch holds the fence and its schedule still stands."""
+        self, plans: Sequence[plan.Plan], epoch: Epoch, at: At = None
+    ) -> Sequence[plan.Committed | plan.Raced]:
         batch = PlanBatch(plans)
         ((seen, written, ids),) = await self._database.fetch(
             self._sql.commit, epoch.election, epoch.number, *batch.values, checked(at)
@@ -108,9 +95,8 @@ class PostgresSchedules:
         return batch.verdicts(written, ids)
 
     async def backfill(
-        self, name: str, fires: Sequence[Fire], at: At = None
-    ) -> Sequence[Backfilled | AlreadyFired]:
-        """Fire past ticks by hand; `UnknownSchedule` if there is none of that name."""
+        self, name: str, fires: Sequence[plan.Fire], at: At = None
+    ) -> Sequence[plan.Backfilled | plan.AlreadyFired]:
         ids = await self._database.fetch_value(
             self._sql.backfill,
             name,
@@ -121,21 +107,20 @@ class PostgresSchedules:
         if ids is None:
             raise UnknownSchedule(name)
         return [
-            AlreadyFired(fire.tick_at) if job_id is None else Backfilled(fire.tick_at, job_id)
+            plan.AlreadyFired(fire.tick_at)
+            if job_id is None
+            else plan.Backfilled(fire.tick_at, job_id)
             for fire, job_id in zip(fires, ids, strict=True)
         ]
 
-    async def ticks(self, name: str, page: PageRequest) -> Page[TickRecord]:
-        """The ledger of a schedule, latest tick first."""
+    async def ticks(self, name: str, page: PageRequest) -> Page[plan.TickRecord]:
         rows = await self._database.fetch(self._sql.ticks, name, *place_before(page), page.size + 1)
         return page_of([TickRow(*row) for row in rows], page.size)
 
-    async def recorded(self, since: datetime, limit: int) -> Sequence[TickRecord]:
-        """The last rows of all ledgers, those recorded last first."""
+    async def recorded(self, since: datetime, limit: int) -> Sequence[plan.TickRecord]:
         rows = await self._database.fetch(self._sql.recorded, aware("since", since), limit)
         return [tick_of(TickRow(*row)) for row in rows]
 
     async def revisions(self, after: str, limit: int) -> Sequence[Revision]:
-        """How schedules were changed last, by name."""
         rows = await self._database.fetch(self._sql.revisions, after, limit)
         return [new_revision(*row) for row in rows]
