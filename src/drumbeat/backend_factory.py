@@ -1,13 +1,15 @@
-"""The backend factory: addresses become stores, queues and coordinators.
+"""The backend factory: makes stores, queues and coordinators from addresses.
 
-A backend is one row in each of the tables below, and is imported when it is first used.
+Each backend is one row in the tables below, by its title in `config.backends`. It is imported when
+it is first used.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
@@ -19,7 +21,7 @@ from drumbeat.backends.no_election import EveryoneLeads, NoElection
 from drumbeat.backends.store_queue import StoredQueue
 from drumbeat.backends.user_elector import ElectedCoordinator
 from drumbeat.config import Config
-from drumbeat.config.backends import NONE, fault_of
+from drumbeat.config.backends import BACKENDS, NONE, fault_of
 from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.model.part import Part
@@ -95,7 +97,7 @@ class Backends:
         return replace(
             self,
             coordinator=elected,
-            connect=lambda: Borrowed(elected),
+            connect=partial(Borrowed, elected),
             ours=(*self.ours, elected),
             confirming=elected.leases,
         )
@@ -138,6 +140,14 @@ class Addresses:
     def by_name(self) -> dict[str, object]:
         return {"store": self.store, "coordinator": self.coordinator, "queue": self.queue}
 
+    def check(self) -> None:
+        """Reject values that are neither addresses nor backends."""
+        for name, given in self.by_name().items():
+            if not (given is None or isinstance(given, str) or hasattr(given, "close")):
+                raise ConfigurationError(
+                    f"{name} must be an address such as 'sqlite:///drumbeat.db', not {given!r}"
+                )
+
     def under(self, config: Config) -> Addresses:
         """What to use: backends that the user made, else the addresses from the settings."""
         return Addresses(
@@ -171,11 +181,7 @@ Make: TypeAlias = Callable[[BackendContext], Backend]
 
 def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
     """Build the backends for the addresses; `ConfigurationError` for an unknown address."""
-    for name, given in addresses.by_name().items():
-        if not (given is None or isinstance(given, str) or hasattr(given, "close")):
-            raise ConfigurationError(
-                f"{name} must be an address such as 'sqlite:///drumbeat.db', not {given!r}"
-            )
+    addresses.check()
     store, coordinator, queue = addresses.store, addresses.coordinator, addresses.queue
     if store is None:
         raise ConfigurationError(
@@ -191,24 +197,31 @@ def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
     fleet = not isinstance(coordinator, str) or _scheme(coordinator) not in IN_PROCESS
     made: list[Store | Queue | Coordinator] = []
     if isinstance(store, str):
-        apart = private and fleet and electing
-        store = _memory_apart(context) if apart else _make("store", STORES, context, store)
+        if private and fleet and electing:  # its epochs are the tokens of the fleet's coordinator
+            store = MemoryStore(runtime.clock, epoch_by_token)
+        else:
+            store = _make(Part.STORE, STORES, replace(context, address=store))
         made.append(store)
-    elect = _elector(coordinator, context)
+    connect: Callable[[], Coordinator] | None = None
     if isinstance(coordinator, str):
-        coordinator = elect() if elect is not None else _make_coordinator(context, coordinator)
+        connect = _coordinators(replace(context, address=coordinator))
+        coordinator = connect()
         made.append(coordinator)
-    if queue is None or isinstance(queue, str):
-        queue = _queue(queue, store, context)
+    if queue is None:
+        queue = StoredQueue(partial(store.subscribe, Topic.JOBS))
+        made.append(queue)
+    elif isinstance(queue, str):
+        queue = _make(Part.QUEUE, QUEUES, replace(context, address=queue))
         made.append(queue)
     if not electing:
-        coordinator, elect = _without_election(coordinator, context)
-    shared = coordinator
+        coordinator, connect = _without_election(coordinator, context)
+    elif connect is None or not fleet:
+        connect = partial(Borrowed, coordinator)
     return Backends(
         store=store,
         queue=queue,
         coordinator=coordinator,
-        connect=elect or (lambda: Borrowed(shared)),
+        connect=connect,
         poll=None if store.always_hints else POLL,
         ours=tuple(made),
         private=private,
@@ -226,27 +239,21 @@ def coordinator_at(address: str, config: Config, runtime: Runtime) -> Callable[[
     context = BackendContext(address, config, runtime)
     if address == NONE:
         return _without_election(_memory_coordinator(context), context)[1]
-    return lambda: _make_coordinator(context, address)
+    return _coordinators(context)
 
 
 def _memory_store(context: BackendContext) -> Store:
     return MemoryStore(context.runtime.clock)
 
 
-def _memory_apart(context: BackendContext) -> Store:
-    """A memory store for one instance of a fleet: its epochs are the coordinator's tokens."""
-    return MemoryStore(context.runtime.clock, epoch_by_token)
-
-
 def _sqlite_store(context: BackendContext) -> Store:
-    from drumbeat.backends.sqlite.store import SqliteStore  # noqa: PLC0415 - only when it is used
+    from drumbeat.backends.sqlite.store import SqliteStore  # noqa: PLC0415 - as said above
 
     return SqliteStore(context.path, context.runtime.clock, context.config.namespace)
 
 
 def _postgres_store(context: BackendContext) -> Store:
-    with extra("PostgreSQL", "postgres", "asyncpg"):
-        from drumbeat.backends.postgres.store import PostgresStore  # noqa: PLC0415 - as above
+    from drumbeat.backends.postgres.store import PostgresStore  # noqa: PLC0415 - as said above
 
     return PostgresStore(context.address, context.runtime.clock, context.config.namespace)
 
@@ -256,35 +263,31 @@ def _memory_coordinator(context: BackendContext) -> Coordinator:
 
 
 def _sqlite_coordinator(context: BackendContext) -> Coordinator:
-    from drumbeat.backends.sqlite.coordinator import SqliteCoordinator  # noqa: PLC0415 - as above
+    from drumbeat.backends.sqlite.coordinator import SqliteCoordinator  # noqa: PLC0415 - as said above
 
     return SqliteCoordinator(context.path, context.runtime.clock, context.config.namespace)
 
 
 def _postgres_coordinator(context: BackendContext) -> Coordinator:
-    with extra("PostgreSQL", "postgres", "asyncpg"):
-        from drumbeat.backends.postgres.coordinator import PostgresCoordinator  # noqa: PLC0415 - as above
+    from drumbeat.backends.postgres.coordinator import PostgresCoordinator  # noqa: PLC0415 - as said above
 
     return PostgresCoordinator(context.address, context.runtime.clock, context.config.namespace)
 
 
 def _redis_coordinator(context: BackendContext) -> Coordinator:
-    with extra("Redis", "redis", "redis"):
-        from drumbeat.backends.redis.coordinator import RedisCoordinator  # noqa: PLC0415 - as above
+    from drumbeat.backends.redis.coordinator import RedisCoordinator  # noqa: PLC0415 - as said above
 
     return RedisCoordinator(context.address, context.runtime.clock, context.config.namespace)
 
 
 def _etcd_coordinator(context: BackendContext) -> Coordinator:
-    with extra("etcd", "etcd", "aiohttp"):
-        from drumbeat.backends.etcd.coordinator import EtcdCoordinator  # noqa: PLC0415 - as above
+    from drumbeat.backends.etcd.coordinator import EtcdCoordinator  # noqa: PLC0415 - as said above
 
     return EtcdCoordinator(context.address, context.runtime, context.config.namespace)
 
 
 def _consul_coordinator(context: BackendContext) -> Coordinator:
-    with extra("Consul", "consul", "aiohttp"):
-        from drumbeat.backends.consul.coordinator import ConsulCoordinator  # noqa: PLC0415 - as above
+    from drumbeat.backends.consul.coordinator import ConsulCoordinator  # noqa: PLC0415 - as said above
 
     return ConsulCoordinator(context.address, context.runtime, context.config.namespace)
 
@@ -308,37 +311,27 @@ def _memory_queue(context: BackendContext) -> Queue:
 
 STORES: Mapping[str, Make[Store]] = {
     "memory": _memory_store,
-    "sqlite": _sqlite_store,
-    "postgresql": _postgres_store,
-    "postgres": _postgres_store,
+    "SQLite": _sqlite_store,
+    "PostgreSQL": _postgres_store,
 }
 COORDINATORS: Mapping[str, Make[Coordinator]] = {
     "memory": _memory_coordinator,
-    "sqlite": _sqlite_coordinator,
+    "SQLite": _sqlite_coordinator,
+    "PostgreSQL": _postgres_coordinator,
+    "Redis": _redis_coordinator,
     "etcd": _etcd_coordinator,
-    "etcds": _etcd_coordinator,
-    "consul": _consul_coordinator,
-    "consuls": _consul_coordinator,
-    "postgresql": _postgres_coordinator,
-    "postgres": _postgres_coordinator,
-    "redis": _redis_coordinator,
-    "rediss": _redis_coordinator,
-    "redis+sentinel": _redis_coordinator,
-    "rediss+sentinel": _redis_coordinator,
-    "unix": _redis_coordinator,
+    "Consul": _consul_coordinator,
 }
 QUEUES: Mapping[str, Make[Queue]] = {"memory": _memory_queue}
+EXTRAS = {
+    "PostgreSQL": ("postgres", "asyncpg"),
+    "Redis": ("redis", "redis"),
+    "etcd": ("etcd", "aiohttp"),
+    "Consul": ("consul", "aiohttp"),
+}
+"""The extra that installs the client library of a backend, and this library."""
 IN_PROCESS = frozenset({"memory"})
 """Coordinators that live in this process, so that there is nothing to connect to twice."""
-
-
-def _elector(
-    coordinator: str | Coordinator, context: BackendContext
-) -> Callable[[], Coordinator] | None:
-    """A factory of coordinators for the elector; None: it shares the one of the main loop."""
-    if not isinstance(coordinator, str) or _scheme(coordinator) in IN_PROCESS:
-        return None
-    return lambda: _make_coordinator(context, coordinator)
 
 
 def _without_election(
@@ -350,29 +343,21 @@ def _without_election(
     """
     everyone = EveryoneLeads(context.runtime.clock, _domain(context))
     alone = NoElection(everyone, _memory_coordinator(context))
-    return NoElection(everyone, others), lambda: Borrowed(alone)
+    return NoElection(everyone, others), partial(Borrowed, alone)
 
 
-def _make_coordinator(context: BackendContext, address: str) -> Coordinator:
-    return _make("coordinator", COORDINATORS, context, address)
+def _coordinators(context: BackendContext) -> Callable[[], Coordinator]:
+    return partial(_make, Part.COORDINATOR, COORDINATORS, context)
 
 
-def _queue(address: str | None, store: Store, context: BackendContext) -> Queue:
-    if address is None:
-        return StoredQueue(lambda wake: store.subscribe(Topic.JOBS, wake))
-    return _make("queue", QUEUES, context, address)
-
-
-def _make(
-    what: str, kinds: Mapping[str, Make[Backend]], context: BackendContext, address: str
-) -> Backend:
-    make = kinds.get(_scheme(address))
-    if make is None:
-        known = ", ".join(f"{scheme}://" for scheme in kinds)
-        raise ConfigurationError(
-            f"no {what} is known for {_scheme(address) or address!r}; this version has {known}"
-        )
-    return make(BackendContext(address, context.config, context.runtime))
+def _make(part: Part, kinds: Mapping[str, Make[Backend]], context: BackendContext) -> Backend:
+    fault = fault_of(part, context.address)
+    if fault is not None:
+        raise ConfigurationError(fault)
+    scheme = _scheme(context.address)
+    title = next(each.title for each in BACKENDS if scheme in each.schemes)
+    with extra(title, *EXTRAS[title]) if title in EXTRAS else nullcontext():
+        return kinds[title](context)
 
 
 def _scheme(address: str) -> str:
