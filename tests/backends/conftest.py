@@ -72,7 +72,7 @@ UNHURRIED: dict[str, object] = {
     "drumbeat.backends.sqlite.store.store.PATIENCE": AGES,
     "drumbeat.backends.sqlite.coordinator.coordinator.PATIENCE": AGES,
     "drumbeat.backends.redis.connection.client.ANSWER_WITHIN": AGES,
-    "drumbeat.backends.redis.connection.library_client.CONNECT_WITHIN": AGES,
+    "drumbeat.backends.redis.connection.client.CONNECT_WITHIN": AGES,
 }
 """Time-outs that the tests of this folder do not depend on, and what replaces them."""
 PRODUCTION = {name: pkgutil.resolve_name(name) for name in UNHURRIED}

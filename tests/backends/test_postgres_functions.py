@@ -49,7 +49,7 @@ WITHOUT_OLD = Migration(
 
 def release(database: Database, *functions: Function, last: Migration | None = None) -> Schema:
     migrations = [TABLE] if last is None else [TABLE, last]
-    return Schema(database, database.names, migrations, functions)
+    return Schema(database.lend, database.names, migrations, functions)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ BOOKKEEPING = {"migrations", "functions"}
 
 
 def knowing(database: Database, *migrations: Migration) -> Schema:
-    return Schema(database, database.names, migrations, ())
+    return Schema(database.lend, database.names, migrations, ())
 
 
 def tables(postgres: Postgres, namespace: str) -> list[object]:

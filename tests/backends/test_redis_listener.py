@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import cast
 
-from drumbeat.backends.redis.connection.library_client import Connection
+from drumbeat.backends.redis.connection.client import Client
 from drumbeat.backends.redis.connection.listener import SILENCE, Listener
 from drumbeat.testing.clock import FakeClock
 
@@ -43,8 +43,8 @@ class Server:
         self._answers = answers
         self.channels: list[Channel] = []
 
-    def connect(self) -> Connection:
-        return cast("Connection", self)
+    def connect(self) -> Client:
+        return cast("Client", self)
 
     @property
     def pool(self) -> Server:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from redis import exceptions
 
@@ -14,64 +14,54 @@ FAILURES = (exceptions.RedisError, OSError)
 """What the client library raises when a call fails."""
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+_FIXED_BY_SETTINGS: dict[type[Exception], str] = {
+    exceptions.AuthenticationError: "it rejects the user name or the password of the address",
+    exceptions.NoPermissionError: (
+        "its access rules deny the user a command or key that Drumbeat needs"
+    ),
+    exceptions.ReadOnlyError: (
+        "it is a read-only replica; name the primary, or its Sentinels with redis+sentinel://"
+    ),
+    exceptions.MovedError: "it is a node of a Redis Cluster; name a single primary",
+}
+_TEMPORARY: dict[type[Exception], str] = {
+    exceptions.OutOfMemoryError: "it has no memory left; raise its maxmemory",
+    exceptions.BusyLoadingError: "it is still loading its data",
+    exceptions.TimeoutError: "it does not answer",
+    TimeoutError: "it does not answer",
+    exceptions.ConnectionError: "the connection failed",
+    OSError: "the connection failed",
+}
+"""By kind; the first that fits counts, after those above."""
+_TEMPORARY_PREFIXES = {
+    "MISCONF": "it cannot save its data to disk and therefore takes no writes",
+    "NOREPLICAS": "too few of its replicas are connected for it to take writes",
+    "BUSY": "a script keeps it busy",
+}
+
+
+class Meaning(NamedTuple):
     """An error in words, and whether only another setting can fix it."""
 
     reason: str
     by_setting: bool = False
 
 
-_INSECURE = Meaning("no secure connection can be made", by_setting=True)
-_KINDS: tuple[tuple[type[Exception], Meaning], ...] = (
-    (
-        exceptions.AuthenticationError,
-        Meaning("it rejects the user name or the password of the address", by_setting=True),
-    ),
-    (
-        exceptions.NoPermissionError,
-        Meaning(
-            "its access rules deny the user a command or key that Drumbeat needs", by_setting=True
-        ),
-    ),
-    (
-        exceptions.ReadOnlyError,
-        Meaning(
-            "it is a read-only replica; name the primary, or its Sentinels with redis+sentinel://",
-            by_setting=True,
-        ),
-    ),
-    (
-        exceptions.MovedError,
-        Meaning("it is a node of a Redis Cluster; name a single primary", by_setting=True),
-    ),
-    (exceptions.OutOfMemoryError, Meaning("it has no memory left; raise its maxmemory")),
-    (exceptions.BusyLoadingError, Meaning("it is still loading its data")),
-    (exceptions.TimeoutError, Meaning("it does not answer")),
-    (TimeoutError, Meaning("it does not answer")),
-    (exceptions.ConnectionError, Meaning("the connection failed")),
-    (OSError, Meaning("the connection failed")),
-)
-_PREFIXES = {
-    "MISCONF": Meaning("it cannot save its data to disk and therefore takes no writes"),
-    "NOREPLICAS": Meaning("too few of its replicas are connected for it to take writes"),
-    "BUSY": Meaning("a script keeps it busy"),
-    "DENIED": Meaning("it runs in protected mode; give it a password", by_setting=True),
-}
-
-
 def meaning_of(error: BaseException) -> Meaning:
     cause: BaseException | None = error
     while cause is not None:  # a refused certificate arrives wrapped in an error of the connection
         if isinstance(cause, ssl.SSLError):
-            return _INSECURE
+            return Meaning("no secure connection can be made", by_setting=True)
         cause = cause.__cause__ or cause.__context__
-    by_prefix = _PREFIXES.get(str(error).partition(" ")[0])
-    if by_prefix is not None:
-        return by_prefix
-    for kind, meaning in _KINDS:
-        if isinstance(error, kind):
-            return meaning
+    prefix = str(error).partition(" ")[0]
+    if prefix == "DENIED":
+        return Meaning("it runs in protected mode; give it a password", by_setting=True)
+    if prefix in _TEMPORARY_PREFIXES:
+        return Meaning(_TEMPORARY_PREFIXES[prefix])
+    for table, by_setting in ((_FIXED_BY_SETTINGS, True), (_TEMPORARY, False)):
+        for kind, reason in table.items():
+            if isinstance(error, kind):
+                return Meaning(reason, by_setting)
     return Meaning("it answered with an error")
 
 

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 
+from drumbeat.backends.redis.connection.client import Client
 from drumbeat.backends.redis.connection.failures import FAILURES
 from drumbeat.backends.redis.connection.library import Channel
-from drumbeat.backends.redis.connection.library_client import Connection
 from drumbeat.ports.clock import Clock
 
 SILENCE = 10.0
@@ -26,7 +26,7 @@ class Listener:
     replaced, since messages may have been lost.
     """
 
-    def __init__(self, connect: Callable[[], Connection], channel: str, clock: Clock) -> None:
+    def __init__(self, connect: Callable[[], Client], channel: str, clock: Clock) -> None:
         self._connect = connect
         self._channel = channel
         self._clock = clock
@@ -57,19 +57,19 @@ class Listener:
 
     async def _listen(self) -> None:
         while True:
-            connection = self._connect()
+            client = self._connect()
             try:
-                await self._receive(connection)
+                await self._receive(client)
             finally:
                 with suppress(*FAILURES):
-                    await connection.close()
+                    await client.close()
             await self._clock.sleep(self._pause)
             self._pause = min(2 * self._pause, LONGEST_PAUSE)
 
-    async def _receive(self, connection: Connection) -> None:
+    async def _receive(self, client: Client) -> None:
         """Return when the connection is lost. Waiters look again anyway, so nothing is lost."""
         self._silent = True
-        channel = connection.pool.pubsub(push_handler_func=_unchanged)
+        channel = client.pool.pubsub(push_handler_func=_unchanged)
         try:
             async with asyncio.TaskGroup() as group:
                 group.create_task(self._read(channel))

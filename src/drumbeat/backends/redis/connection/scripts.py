@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from hashlib import sha1
 from importlib.resources import files
+from typing import NamedTuple
 
-COMMON = "common.lua"
-"""Functions for all scripts of a package."""
+COMMON = "common"
+"""The file with functions for all scripts of a package."""
 
 
-@dataclass(frozen=True, slots=True)
-class Script:
+class Script(NamedTuple):
     """One script, and the digest by which the server caches it."""
 
-    name: str
     text: str
     digest: str
 
 
-class Scripts:
-    """The scripts of one package, by name."""
+def read_scripts(package: str) -> Mapping[str, Script]:
+    """The scripts of a package by name, each with the common functions in front."""
+    texts = {
+        file.name.removesuffix(".lua"): file.read_text(encoding="utf-8")
+        for file in files(package).iterdir()
+        if file.name.endswith(".lua")
+    }
+    common = texts.pop(COMMON)
+    return {name: _script(f"{common}\n{text}") for name, text in texts.items()}
 
-    def __init__(self, package: str) -> None:
-        self._folder = files(package)
-        self._common = self._folder.joinpath(COMMON).read_text(encoding="utf-8")
 
-    def named(self, name: str) -> Script:
-        """The script of that name, with the common functions in front."""
-        own = self._folder.joinpath(f"{name}.lua").read_text(encoding="utf-8")
-        text = f"{self._common}\n{own}"
-        digest = sha1(text.encode(), usedforsecurity=False).hexdigest()
-        return Script(name, text, digest)
+def _script(text: str) -> Script:
+    return Script(text, sha1(text.encode(), usedforsecurity=False).hexdigest())

@@ -9,7 +9,6 @@ from typing import Any
 from drumbeat.backends.redis.connection.address import Address
 from drumbeat.backends.redis.connection.client import Client
 from drumbeat.backends.redis.connection.failures import FAILURES, refused, unavailable
-from drumbeat.backends.redis.connection.library_client import Connection
 from drumbeat.backends.redis.connection.listener import Listener
 from drumbeat.backends.redis.connection.scripts import Script
 from drumbeat.backends.redis.connection.server_check import check
@@ -22,7 +21,9 @@ class LoopConnections:
 
     def __init__(self, address: Address, channel: str, clock: Clock) -> None:
         self.client = Client(address)
-        self.listener = Listener(lambda: Connection(address), channel, clock)
+        self.checked = False
+        """Whether the server has passed `check`."""
+        self.listener = Listener(lambda: Client(address), channel, clock)
 
     async def close(self) -> None:
         await self.listener.close()
@@ -45,16 +46,16 @@ class Server:
 
     async def open(self) -> None:
         """Connect and check the server, so that configuration errors show at once."""
-        client = self._here().client
-        if client.checked:
+        connections = self._here()
+        if connections.checked:
             return
         try:
-            await check(client, self.address)
+            await check(connections.client, self.address)
         except FAILURES as error:
             if isinstance(error, DrumbeatError):
                 raise
             raise refused(self.address, error) from error
-        client.checked = True
+        connections.checked = True
 
     async def run(self, script: Script, keys: tuple[str, ...], *values: str | bytes | int) -> Any:
         """Run a script; `Unavailable` if it is not known whether it ran."""
@@ -75,10 +76,9 @@ class Server:
 
     def _here(self) -> LoopConnections:
         loop = asyncio.get_running_loop()
-        found = self._connections.get(loop)
-        if found is None:
+        connections = self._connections.get(loop)
+        if connections is None:
+            connections = LoopConnections(self.address, self.channel, self._clock)
             with self._lock:
-                found = self._connections[loop] = LoopConnections(
-                    self.address, self.channel, self._clock
-                )
-        return found
+                self._connections[loop] = connections
+        return connections

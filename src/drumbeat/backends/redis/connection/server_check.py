@@ -15,19 +15,16 @@ KEEPS = "noeviction"
 
 async def check(client: Client, address: Address) -> None:
     """Reject a replica, which accepts no writes, and a server that may evict keys."""
-    replication = await _section(client, "replication")
+    replication = await client.command("INFO", "replication")
     if replication.get("role") == "slave" and address.primary is None:
         raise ConfigurationError(
             f"Redis at {address.shown} is a read-only replica of "
             f"{replication.get('master_host')}:{replication.get('master_port')}; "
             f"name the primary, or its Sentinels with redis+sentinel://"
         )
-    policy = (await _section(client, "memory")).get("maxmemory_policy", KEEPS)
-    if policy != KEEPS:
-        _judge_eviction(address, policy)
-
-
-def _judge_eviction(address: Address, policy: str) -> None:
+    policy = (await client.command("INFO", "memory")).get("maxmemory_policy", KEEPS)
+    if policy == KEEPS:
+        return
     danger = (
         f"Redis at {address.shown} has maxmemory-policy {policy}: when its memory is full it drops "
         f"keys, and with them leases that are still held"
@@ -38,8 +35,3 @@ def _judge_eviction(address: Address, policy: str) -> None:
             f"or accept the danger by adding ?allow_eviction=true to the address"
         )
     LOG.warning("%s; this was accepted by allow_eviction=true", danger)
-
-
-async def _section(client: Client, name: str) -> dict[str, str]:
-    facts: dict[str, object] = await client.command("INFO", name)
-    return {fact: str(value) for fact, value in facts.items()}

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-MICROSECOND = timedelta(microseconds=1)
 MILLISECOND = timedelta(milliseconds=1)
-SHORTEST = 1
 
 
 def microseconds(length: timedelta) -> int:
-    return length // MICROSECOND
+    return length // timedelta(microseconds=1)
 
 
 def milliseconds(length: timedelta) -> int:
-    """Whole milliseconds, rounded up, as the server can keep them."""
-    return max(SHORTEST, -(-length // MILLISECOND))
+    """Whole milliseconds, rounded up, and at least one: the server rejects a TTL of zero."""
+    return max(1, -(-length // MILLISECOND))
 
 
 def time_left(remaining: int) -> timedelta:
     """How long to wait for a key to expire: it lives to the end of its last millisecond."""
-    return timedelta(milliseconds=remaining + 1)
+    return (remaining + 1) * MILLISECOND

@@ -6,19 +6,12 @@ from collections.abc import AsyncIterator
 from datetime import timedelta
 
 from drumbeat.backends.hint_waiter import ChangeHints, HintWaiter
-from drumbeat.backends.redis.connection.scripts import Scripts
 from drumbeat.backends.redis.connection.server import Server
 from drumbeat.backends.redis.coordinator.durations import microseconds, milliseconds, time_left
 from drumbeat.backends.redis.coordinator.keys import Keys
+from drumbeat.backends.redis.coordinator.scripts import SCRIPTS
 from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import NodeId
-
-SCRIPTS = Scripts("drumbeat.backends.redis.coordinator.scripts")
-ACQUIRE = SCRIPTS.named("acquire")
-RENEW = SCRIPTS.named("renew")
-RELEASE = SCRIPTS.named("release")
-CURRENT = SCRIPTS.named("current")
-VACANCY = SCRIPTS.named("vacancy")
 
 
 class RedisLeases:
@@ -32,7 +25,7 @@ class RedisLeases:
     async def acquire(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
         keys = self._keys
         granted = await self._server.run(
-            ACQUIRE,
+            SCRIPTS["acquire"],
             (keys.term(name), keys.domain, keys.number, keys.history, keys.pause),
             name,
             candidate,
@@ -47,18 +40,22 @@ class RedisLeases:
 
     async def renew(self, lease: Lease) -> Lease | None:
         renewed = await self._server.run(
-            RENEW, self._where(lease.name), *_term(lease), milliseconds(lease.ttl)
+            SCRIPTS["renew"], self._where(lease.name), *_term(lease), milliseconds(lease.ttl)
         )
         return lease if renewed else None
 
     async def release(self, lease: Lease) -> bool:
         released = await self._server.run(
-            RELEASE, self._where(lease.name), *_term(lease), lease.name, self._keys.channel
+            SCRIPTS["release"],
+            self._where(lease.name),
+            *_term(lease),
+            lease.name,
+            self._keys.channel,
         )
         return bool(released)
 
     async def current(self, name: str) -> Lease | None:
-        held = await self._server.run(CURRENT, self._where(name))
+        held = await self._server.run(SCRIPTS["current"], self._where(name))
         if held is None:
             return None
         holder, token, ttl, domain = held
@@ -71,7 +68,9 @@ class RedisLeases:
     async def vacancy(self, name: str) -> tuple[int | None, timedelta | None]:
         """The number of the present vacancy; or None, and when to look again."""
         keys = self._keys
-        number, left = await self._server.run(VACANCY, (keys.term(name), keys.number, keys.pause))
+        number, left = await self._server.run(
+            SCRIPTS["vacancy"], (keys.term(name), keys.number, keys.pause)
+        )
         return (None, time_left(left)) if number is None else (int(number), None)
 
     def _where(self, name: str) -> tuple[str, str]:

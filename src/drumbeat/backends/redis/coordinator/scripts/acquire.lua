@@ -1,12 +1,12 @@
 -- A new term, if the name is vacant.
 -- Keys: the term, the domain, the number, the server's history, the pause.
 -- Values: name, holder, TTL in microseconds, TTL in milliseconds, channel.
--- Answers the domain and the token; nothing if the name is held or the server pauses.
+-- Returns the domain and the token; nothing if the name is held or the server pauses.
 local term, domain_key, number, history, pause = unpack(KEYS)
 local name, holder, ttl, lifetime, channel = unpack(ARGV)
 
--- The identity of the server's history, which is new after each start and each promotion; and since
--- when it has been this one. Nothing if we are not allowed to ask.
+-- The identity of the server's history, which is new after each start and each promotion, and since
+-- when it has had it. Nothing if the user may not read it.
 local function present_history(now)
   local replication = redis.pcall('INFO', 'replication')
   local server = redis.pcall('INFO', 'server')
@@ -20,13 +20,13 @@ local function present_history(now)
   end
   local earlier = replication:match('master_replid2:(%x+)')
   local promoted = earlier and earlier:find('[^0]')
-  -- It counts the seconds that have begun: one that started at the end of a second says 1 at once.
+  -- It counts seconds that have begun: a server that started at the end of a second has 1 at once.
   local whole_seconds = math.max(uptime - 1, 0)
   return identity, promoted and now or now - whole_seconds * 1000
 end
 
 -- Milliseconds for which nothing may be granted. A server that was just started or promoted may
--- have forgotten terms whose holders trust in them still; after one TTL nobody does any more.
+-- have lost terms that their holders still trust; after one TTL no holder does.
 local function pause_left(now, identity, since)
   if not identity then
     return 0
@@ -60,5 +60,5 @@ redis.call('SET', domain_key, new, 'NX')
 local token = next_number(number, now)
 redis.call('HSET', term, 'holder', holder, 'token', token, 'ttl', ttl)
 redis.call('PEXPIRE', term, lifetime)
-redis.call('PUBLISH', channel, 'lease ' .. name) -- those who wait set their alarm by the new term
+redis.call('PUBLISH', channel, 'lease ' .. name) -- waiters set their alarm by the new term
 return { redis.call('GET', domain_key), token }

@@ -1,6 +1,6 @@
--- End this very term, and wake those who wait.
+-- End this term, and wake waiters.
 -- Keys: the term, the domain.  Values: holder, token, domain, name, channel.
--- Answers 1, or 0 if the term was over.
+-- Returns 1, or 0 if the term was over.
 if not holds(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]) then
   return 0
 end

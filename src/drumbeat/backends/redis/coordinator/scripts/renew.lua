@@ -1,6 +1,6 @@
--- Lengthen this very term. A key that ran out is gone, and is not made again.
+-- Extend this term. A key that has expired is not created again.
 -- Keys: the term, the domain.  Values: holder, token, domain, TTL in milliseconds.
--- Answers 1, or 0 if the term is over.
+-- Returns 1, or 0 if the term is over.
 if not holds(KEYS[1], KEYS[2], ARGV[1], ARGV[2], ARGV[3]) then
   return 0
 end

@@ -1,6 +1,6 @@
 -- Whether a name is vacant.
 -- Keys: the term, the number, the pause.
--- Answers the number of the vacancy; or nothing, and the milliseconds after which to look again.
+-- Returns the number of the vacancy; or nothing, and the milliseconds after which to look again.
 local left = redis.call('PTTL', KEYS[1])
 if left < 0 then
   left = redis.call('PTTL', KEYS[3])
