@@ -20,6 +20,7 @@ CALL_TIMEOUT = 5.0
 """Seconds that a call takes at most. A caller with a deadline of its own cancels earlier."""
 SERVER_ERROR = 500
 """From this status on the endpoint cannot serve now, but another one may."""
+LONGEST_TEXT = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,11 @@ class HttpResponse:
     status: int
     body: bytes
     headers: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        """The beginning of the body, for errors."""
+        return self.body[:LONGEST_TEXT].decode(errors="replace").strip()
 
 
 class FailoverClient:

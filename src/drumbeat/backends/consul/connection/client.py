@@ -38,7 +38,6 @@ FORBIDDEN = 403
 NOT_FOUND = 404
 CONFLICT = 409
 _DENIALS = ("ermission denied", "ACL not found")
-_LONGEST = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +153,7 @@ class ConsulClient:
     def _checked(self, answer: HttpResponse) -> HttpResponse:
         if answer.status == OK:
             return answer
-        text = answer.body[:_LONGEST].decode(errors="replace").strip()
+        text = answer.text
         self._check_access("ACL not found" if answer.status == FORBIDDEN and not text else text)
         raise Unavailable(
             f"Consul at {answer.endpoint} refused a call: {text or f'HTTP status {answer.status}'}"

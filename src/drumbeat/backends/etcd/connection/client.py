@@ -11,17 +11,8 @@ from typing import TypeAlias, TypeVar
 import aiohttp
 import msgspec
 
-from drumbeat.backends.etcd.connection.messages import (
-    Authenticated,
-    Empty,
-    Granted,
-    Kept,
-    Ranged,
-    Streamed,
-    Transacted,
-    Watched,
-    decoded,
-)
+from drumbeat.backends.etcd.connection import messages
+from drumbeat.backends.etcd.connection.messages import Ranged, Transacted, decoded
 from drumbeat.backends.etcd.connection.refusal import (
     NOT_FOUND,
     PRECONDITION,
@@ -82,15 +73,15 @@ class EtcdClient:
     async def make_bond(self, ttl: timedelta) -> int:
         """Create an etcd lease. etcd counts in whole seconds, so the TTL is rounded up."""
         lease = {"TTL": ceil(ttl.total_seconds())}
-        return (await self._call("/v3/lease/grant", lease, Granted)).id
+        return (await self._call("/v3/lease/grant", lease, messages.Granted)).id
 
     async def renew_bond(self, bond: int) -> bool:
-        streamed = await self._call("/v3/lease/keepalive", {"ID": bond}, Streamed)
-        return decoded(bytes(streamed.result), Kept).ttl > 0
+        streamed = await self._call("/v3/lease/keepalive", {"ID": bond}, messages.Streamed)
+        return decoded(bytes(streamed.result), messages.Kept).ttl > 0
 
     async def end_bond(self, bond: int) -> bool:
         try:
-            await self._call("/v3/lease/revoke", {"ID": bond}, Empty)
+            await self._call("/v3/lease/revoke", {"ID": bond}, messages.Empty)
         except Refused as refused:
             if refused.code == NOT_FOUND:
                 return False
@@ -161,7 +152,7 @@ class EtcdClient:
         who = msgspec.json.encode({"name": self._user, "password": self._password})
         answer = await self._http.send(HttpRequest("POST", "/v3/auth/authenticate", who))
         if answer.status == OK:
-            return decoded(answer.body, Authenticated).token
+            return decoded(answer.body, messages.Authenticated).token
         refused = refusal(answer)
         if refused.code == PRECONDITION:
             return ""  # authentication is not enabled in this etcd
@@ -175,7 +166,7 @@ async def _line(stream: aiohttp.StreamReader) -> bytes:
         return b"{}"
 
 
-def _watched(line: bytes) -> Watched:
+def _watched(line: bytes) -> messages.Watched:
     if not line.strip():
         raise Unavailable("etcd ended a watch")
-    return decoded(bytes(decoded(line, Streamed).result), Watched)
+    return decoded(bytes(decoded(line, messages.Streamed).result), messages.Watched)

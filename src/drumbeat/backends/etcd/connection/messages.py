@@ -76,17 +76,14 @@ class Authenticated(msgspec.Struct, frozen=True):
 class Watched(msgspec.Struct, frozen=True):
     """One line of a watch."""
 
-    created: bool = False
     canceled: bool = False
     cancel_reason: str = ""
-    compact_revision: int = 0
 
 
 class Streamed(msgspec.Struct, frozen=True):
     """The envelope of each line of a stream."""
 
     result: msgspec.Raw = msgspec.Raw(b"{}")
-    error: msgspec.Raw = msgspec.Raw(b"")
 
 
 class Empty(msgspec.Struct, frozen=True):

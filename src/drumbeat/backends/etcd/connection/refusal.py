@@ -14,7 +14,6 @@ DENIED = 7
 PRECONDITION = 9
 UNAUTHENTICATED = 16
 
-_LONGEST = 200
 _NAMELESS = "user name is empty"
 _OUTDATED = "revision of auth store is old"
 _WRONG_PASSWORD = "authentication failed"  # noqa: S105 - what etcd says, not a password
@@ -41,8 +40,7 @@ def refusal(answer: HttpResponse) -> Refused:
     try:
         complaint = msgspec.json.decode(answer.body, type=Complaint, strict=False)
     except msgspec.MsgspecError:
-        text = answer.body[:_LONGEST].decode(errors="replace").strip()
-        complaint = Complaint(message=text or f"HTTP status {answer.status}")
+        complaint = Complaint(message=answer.text or f"HTTP status {answer.status}")
     return Refused(answer.endpoint, complaint)
 
 

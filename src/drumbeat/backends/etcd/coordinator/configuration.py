@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+from drumbeat.backends.etcd.connection import transaction as kv
 from drumbeat.backends.etcd.connection.client import EtcdClient
 from drumbeat.backends.etcd.connection.messages import Ranged
-from drumbeat.backends.etcd.connection.transaction import Keys, Transaction, delete, put, written_at
+from drumbeat.backends.etcd.connection.transaction import Keys, Transaction
 from drumbeat.backends.http.hints import Changes
 from drumbeat.backends.http.keyspace import Keyspace
 from drumbeat.model.fleet.lease import Entry
@@ -25,15 +26,15 @@ class EtcdConfiguration:
         return _entry(key, await self._client.range(Keys.only(self._keyspace.configuration(key))))
 
     async def put(self, key: str, value: bytes) -> Entry:
-        operation = put(self._keyspace.configuration(key), value)
+        operation = kv.put(self._keyspace.configuration(key), value)
         done = await self._client.transact_once(Transaction(then=(operation,)))
         return Entry(key, value, done.header.revision)
 
     async def compare_and_set(self, key: str, value: bytes | None, revision: int) -> Entry | None:
         place = self._keyspace.configuration(key)
-        operation = delete(place) if value is None else put(place, value)
+        operation = kv.delete(place) if value is None else kv.put(place, value)
         done = await self._client.transact_once(
-            Transaction((written_at(place, revision),), (operation,))
+            Transaction((kv.written_at(place, revision),), (operation,))
         )
         return Entry(key, value or b"", done.header.revision) if done.succeeded else None
 

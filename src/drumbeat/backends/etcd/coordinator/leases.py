@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from drumbeat.backends.etcd.connection import transaction as kv
 from drumbeat.backends.etcd.connection.client import Change, EtcdClient
 from drumbeat.backends.etcd.connection.messages import Header, KeyValue, Transacted
 from drumbeat.backends.etcd.connection.refusal import NOT_FOUND, Refused
-from drumbeat.backends.etcd.connection.transaction import (
-    Keys,
-    Operation,
-    Transaction,
-    bound_to,
-    created_at,
-    delete,
-    exists,
-    get,
-    put,
-)
+from drumbeat.backends.etcd.connection.transaction import Keys, Operation, Transaction
 from drumbeat.backends.http.bonds import drop
 from drumbeat.backends.http.hints import Read
 from drumbeat.backends.http.keyspace import Keyspace
@@ -44,8 +35,8 @@ class EtcdLeases(HttpLeases[int]):
         """
         lease = term.lease
         key, look = self._keyspace.lease(lease.name), self._look(lease.name)
-        write = put(key, encode_term(lease.holder, lease.ttl), bond)
-        unchanged = (created_at(key, lease.token), bound_to(key, term.bond))
+        write = kv.put(key, encode_term(lease.holder, lease.ttl), bond)
+        unchanged = (kv.created_at(key, lease.token), kv.bound_to(key, term.bond))
         done = await self._client.transact(Transaction(unchanged, (write, *look), look))
         return decode_term(lease.name, _state(done))
 
@@ -61,8 +52,8 @@ class EtcdLeases(HttpLeases[int]):
 
     async def _create_domain(self, mark: bytes) -> str | None:
         key = self._keyspace.domain
-        read = get(key)
-        create = Transaction((created_at(key, 0),), (put(key, mark), read), (read,))
+        read = kv.get(key)
+        create = Transaction((kv.created_at(key, 0),), (kv.put(key, mark), read), (read,))
         done = await self._client.transact(create)
         found = done.found(-1)
         return None if found is None else _domain_name(done.header, found)
@@ -72,10 +63,10 @@ class EtcdLeases(HttpLeases[int]):
 
     async def _claim(self, name: str, value: bytes, bond: int) -> NameState[int] | None:
         key, look = self._keyspace.lease(name), self._look(name)
-        vacant = (created_at(key, 0), exists(self._keyspace.domain))
+        vacant = (kv.created_at(key, 0), kv.exists(self._keyspace.domain))
         try:
             done = await self._client.transact(
-                Transaction(vacant, (put(key, value, bond), *look), look)
+                Transaction(vacant, (kv.put(key, value, bond), *look), look)
             )
         except Refused as refused:
             if refused.code != NOT_FOUND:
@@ -85,7 +76,7 @@ class EtcdLeases(HttpLeases[int]):
 
     async def _delete(self, lease: Lease) -> bool:
         key = self._keyspace.lease(lease.name)
-        deletion = Transaction((created_at(key, lease.token),), (delete(key),))
+        deletion = Transaction((kv.created_at(key, lease.token),), (kv.delete(key),))
         return (await self._client.transact_once(deletion)).succeeded
 
     def _vacancy(self, name: str) -> Read[bool]:
@@ -93,7 +84,7 @@ class EtcdLeases(HttpLeases[int]):
         return self._client.reader(keys, lambda ranged: not ranged.kvs, Change.END)
 
     def _look(self, name: str) -> tuple[Operation, Operation]:
-        return get(self._keyspace.lease(name)), get(self._keyspace.domain)
+        return kv.get(self._keyspace.lease(name)), kv.get(self._keyspace.domain)
 
 
 def _state(done: Transacted) -> NameState[int] | None:

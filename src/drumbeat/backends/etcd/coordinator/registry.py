@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
+from drumbeat.backends.etcd.connection import transaction as kv
 from drumbeat.backends.etcd.connection.client import EtcdClient
 from drumbeat.backends.etcd.connection.refusal import NOT_FOUND, Refused
-from drumbeat.backends.etcd.connection.transaction import (
-    Keys,
-    Transaction,
-    bound_to,
-    delete,
-    holds,
-    put,
-)
+from drumbeat.backends.etcd.connection.transaction import Keys, Transaction
 from drumbeat.backends.http.hints import Reading
 from drumbeat.backends.http.keyspace import Keyspace
 from drumbeat.backends.http.registry import HttpRegistry
@@ -29,9 +23,9 @@ class EtcdRegistry(HttpRegistry[int]):
         )
 
     async def _write(self, key: str, value: bytes, bond: int) -> bool:
-        same = (holds(key, value), bound_to(key, bond))  # a heartbeat must not wake the watchers
-        try:
-            await self._client.transact(Transaction(same, otherwise=(put(key, value, bond),)))
+        same = (kv.holds(key, value), kv.bound_to(key, bond))
+        try:  # if it is the same, a heartbeat must not wake the watchers
+            await self._client.transact(Transaction(same, otherwise=(kv.put(key, value, bond),)))
         except Refused as refused:
             if refused.code == NOT_FOUND:
                 return False
@@ -39,7 +33,7 @@ class EtcdRegistry(HttpRegistry[int]):
         return True
 
     async def _delete(self, key: str) -> None:
-        await self._client.transact(Transaction(then=(delete(key),)))
+        await self._client.transact(Transaction(then=(kv.delete(key),)))
 
     async def _read(self, since: int | None) -> Reading[tuple[bytes, ...]]:
         return await self._follow(since)

@@ -54,7 +54,7 @@ class Database:
         self.schema = self.names.schema
         """The quoted name of the schema."""
         self.address = parse_address(address)
-        self.migrations = Schema(self, self.names)
+        self.migrations = Schema(self.lend, self.names)
         self._clock = clock
         self._limits = limits or Limits()
         self._lock = Lock()
@@ -88,7 +88,6 @@ class Database:
                 self._ready = True
 
     async def close(self) -> None:
-        """Close the connections of all event loops."""
         with self._lock:
             loops, self._loops = self._loops, {}
             self._ready = False
@@ -120,12 +119,10 @@ class Database:
         return rows
 
     async def fetch_row(self, text: str, *values: object) -> Record | None:
-        """The first row of one statement."""
         rows = await self.fetch(text, *values)
         return rows[0] if rows else None
 
     async def fetch_value(self, text: str, *values: object) -> Any:
-        """The first value of the first row of one statement."""
         rows = await self.fetch(text, *values)
         return rows[0][0] if rows else None
 

@@ -9,16 +9,9 @@ from __future__ import annotations
 
 import ssl
 
+from drumbeat.backends.postgres.connection import client
 from drumbeat.backends.postgres.connection.address import Address
-from drumbeat.backends.postgres.connection.client import (
-    BadAddress,
-    ClientError,
-    Connection,
-    NoSuchHost,
-    ProtocolError,
-    ServerError,
-    sqlstate_of,
-)
+from drumbeat.backends.postgres.connection.client import Connection, sqlstate_of
 from drumbeat.model.errors import ConfigurationError, DrumbeatError, Unavailable
 
 READ_ONLY = "this server is read-only: it may be a standby, so name the primary in the address"
@@ -61,13 +54,13 @@ def translated(
 ) -> DrumbeatError | None:
     """The error for callers, with the reason in words; None: it is a bug in Drumbeat."""
     said = " ".join(address.scrubbed(str(error)).split())  # on one line
-    if isinstance(error, ServerError):
+    if isinstance(error, client.ServerError):
         return _of_the_server(sqlstate_of(error), said, address)
-    if isinstance(error, BadAddress):
+    if isinstance(error, client.BadAddress):
         return ConfigurationError(
             f"the address of PostgreSQL at {address.shown} cannot be used: {said}"
         )
-    if isinstance(error, NoSuchHost):
+    if isinstance(error, client.NoSuchHost):
         return unavailable(address, "none of its hosts takes writes", said)
     if isinstance(error, ssl.SSLCertVerificationError):
         return ConfigurationError(
@@ -77,9 +70,9 @@ def translated(
         return unavailable(address, "it did not answer in time", said)
     if isinstance(error, OSError):
         return unavailable(address, "it cannot be reached", said)
-    if isinstance(error, ProtocolError):  # its text is about the client's internals
+    if isinstance(error, client.ProtocolError):  # its text is about the client's internals
         return unavailable(address, LOST)
-    if isinstance(error, ClientError) and connection is not None and connection.is_closed():
+    if isinstance(error, client.ClientError) and connection is not None and connection.is_closed():
         return unavailable(address, LOST)
     return None
 
@@ -89,7 +82,7 @@ def ends_the_connection(error: BaseException) -> bool:
     return (
         sqlstate_of(error) in _CONNECTION_OVER
         or sqlstate_of(error).startswith("08")
-        or isinstance(error, OSError | ProtocolError)
+        or isinstance(error, OSError | client.ProtocolError)
     )
 
 

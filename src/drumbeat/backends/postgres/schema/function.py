@@ -1,7 +1,7 @@
 """Functions of the schema: the current body of each in a file of its own, with a version.
 
-The first line of a file is `-- version: N`. A change of the body raises N: so an older node knows
-that a function in the database is newer than its own, and leaves it alone.
+The first line of a file is `-- version: N`. A change of the body raises N, so an older node sees
+that a function in the database is newer than its own, and does not replace it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,12 @@ class Function:
 
     @property
     def version(self) -> int:
-        """The number in the first line of the script."""
         match = _VERSION.match(self.script)
         assert match, f"the function {self.name} says its version in its first line"
         return int(match[1])
 
     @property
     def checksum(self) -> str:
-        """Tells whether the body is the one that was installed."""
         return checksum_of(self.script)
 
 

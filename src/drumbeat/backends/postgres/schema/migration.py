@@ -34,24 +34,22 @@ class Migration:
 
     @property
     def deploy(self) -> Deploy:
-        """What the first line of the script says."""
+        """From the first line of the script."""
         match = _DEPLOY.match(self.script)
         assert match, f"migration {self.version} says in its first line when it may run"
         return Deploy(match[1])
 
     @property
     def after(self) -> bool:
-        """Whether it waits until a person asks for it."""
+        """Whether a person has to apply it."""
         return self.deploy is Deploy.AFTER
 
     @property
     def checksum(self) -> str:
-        """Tells whether the file is still the one that was applied."""
         return checksum_of(self.script)
 
 
 def checksum_of(text: str) -> str:
-    """A checksum of the text of a file."""
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Protocol
 
 from drumbeat.backends.postgres.connection.client import Connection
 from drumbeat.backends.postgres.connection.statements import Names
@@ -15,14 +14,6 @@ from drumbeat.backends.postgres.schema.upgrade import SQL, Upgrade, recorded, re
 
 FUNCTIONS = 9999
 """The number of the step that installs functions, which comes after all migrations."""
-
-
-class Lender(Protocol):
-    """Lends connections."""
-
-    def lend(self) -> AbstractAsyncContextManager[Connection]:
-        """A connection for a while."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +33,12 @@ class Schema:
 
     def __init__(
         self,
-        lender: Lender,
+        lend: Callable[[], AbstractAsyncContextManager[Connection]],
         names: Names,
         migrations: Sequence[Migration] | None = None,
         functions: Sequence[Function] | None = None,
     ) -> None:
-        self._lender = lender
+        self._lend = lend
         self._names = names
         self._upgrade = Upgrade(
             names,
@@ -61,8 +52,8 @@ class Schema:
         return [*steps, self._functions_step()] if self._upgrade.functions else steps
 
     async def applied(self) -> Collection[int]:
-        """The numbers of the steps that were applied. Looking changes nothing."""
-        async with self._lender.lend() as connection:
+        """Read the numbers of the steps that were applied, without changing anything."""
+        async with self._lend() as connection:
             found = await self._upgrade.found(connection)
         steps = set(found.migrations)
         if self._upgrade.functions and not self._upgrade.pending(found, Deploy.AFTER).functions:
@@ -70,7 +61,7 @@ class Schema:
         return steps
 
     async def apply(self) -> Sequence[Step]:
-        """Apply the steps that older nodes can live with, all or none, and return them."""
+        """Apply the steps that older nodes can work with, all or none, and return them."""
         return await self._apply(Deploy.BEFORE)
 
     async def apply_after(self) -> Sequence[Step]:
@@ -78,7 +69,7 @@ class Schema:
         return await self._apply(Deploy.AFTER)
 
     async def _apply(self, until: Deploy) -> Sequence[Step]:
-        async with self._lender.lend() as connection:
+        async with self._lend() as connection:
             applied = await self._upgrade.apply(connection, until)
         steps = [self._migration_step(each) for each in applied.migrations]
         return [*steps, self._functions_step()] if applied.functions else steps

@@ -31,7 +31,7 @@ class InstalledFunction(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the database has; nothing if it is new."""
+    """The migrations and functions of the database; empty if it is new."""
 
     migrations: Mapping[int, AppliedMigration]
     functions: Mapping[str, InstalledFunction]
@@ -53,7 +53,7 @@ class Upgrade:
     functions: Sequence[Function]
 
     async def found(self, connection: Connection) -> Found:
-        """What the database has. Looking changes nothing."""
+        """Read what the database has, without changing it."""
         sql = SQL.of(self.names)
         if not await connection.fetchval(sql.has_bookkeeping, self.names.namespace):
             return Found({}, {})
@@ -84,7 +84,7 @@ class Upgrade:
     async def apply(self, connection: Connection, until: Deploy) -> Pending:
         """Apply what is missing, all or none, and return it. Other upgrades wait meanwhile.
 
-        If nothing is missing, it takes no lock and needs no right but to read.
+        If nothing is missing, it takes no lock and only needs the right to read.
         """
         pending = self.pending(await self.found(connection), until)
         if not (pending.migrations or pending.functions):

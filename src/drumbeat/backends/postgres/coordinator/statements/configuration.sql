@@ -3,7 +3,7 @@
 SELECT value, revision FROM {schema}.configuration WHERE key = $1 AND value IS NOT NULL;
 
 -- name: put
--- A value, whatever was there.
+-- Write a value unconditionally.
 INSERT INTO {schema}.configuration AS entry (key, value, revision)
 VALUES ($1, $2, nextval('{schema}.configuration_revisions'))
 ON CONFLICT (key) DO UPDATE

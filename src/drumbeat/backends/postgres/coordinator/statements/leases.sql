@@ -1,7 +1,6 @@
 -- name: acquire
--- A new term, unless there is one that lives. Followers ask often: what they find held, they find
--- by reading, and lock nothing. The end and the token are taken when the row is ours to write,
--- however long that took.
+-- A new term, if the name is vacant. Followers ask often, so a held name is only read and not locked.
+-- The end and the token are computed after the wait for the row.
 INSERT INTO {schema}.leases AS lease (name, holder, token, ttl, ends_at, written_at)
 SELECT $1::text, $2::text, nextval('{schema}.lease_tokens'), $3::interval,
        clock_timestamp() + $3::interval, clock_timestamp()
@@ -16,33 +15,32 @@ RETURNING token, (SELECT domain FROM {schema}.coordinator) AS domain,
           pg_notify({channels} || 'leases', '');
 
 -- name: renew
--- Lengthen this very term, if it lives.
+-- Extend this term, if it has not ended.
 UPDATE {schema}.leases SET ends_at = clock_timestamp() + ttl
 WHERE name = $1 AND holder = $2 AND token = $3 AND ends_at > clock_timestamp()
   AND $4::text = (SELECT domain FROM {schema}.coordinator)
 RETURNING token;
 
 -- name: release
--- End this very term, if it lives, and tell those who wait.
+-- End this term, if it has not ended, and notify waiters.
 UPDATE {schema}.leases SET ends_at = '-infinity', written_at = clock_timestamp()
 WHERE name = $1 AND holder = $2 AND token = $3 AND ends_at > clock_timestamp()
   AND $4::text = (SELECT domain FROM {schema}.coordinator)
 RETURNING token, pg_notify({channels} || 'leases', '');
 
 -- name: current
--- The term of a name, if it lives.
+-- The term of a name, if it has not ended.
 SELECT holder, token, ttl, domain FROM {schema}.leases, {schema}.coordinator
 WHERE name = $1 AND ends_at > clock_timestamp();
 
 -- name: vacancy
--- The last token of a name, which tells one vacancy from the next, and what is left of its term.
+-- The last token of a name, which identifies the vacancy, and the rest of its term.
 SELECT token,
        CASE WHEN ends_at > clock_timestamp() THEN ends_at - clock_timestamp() END AS remaining
 FROM {schema}.leases WHERE name = $1;
 
 -- name: forget_ended
--- Names that were vacant for so long that nobody may ever ask for them again, and that no statement
--- can still be busy with.
+-- Delete names that have been vacant for an hour; no statement can still use their rows.
 DELETE FROM {schema}.leases
 WHERE name IN (
     SELECT name FROM {schema}.leases

@@ -1,6 +1,5 @@
 -- name: register
--- A node is listed for another while, and those whose time has run out are cleared away. It is told
--- if the list looks different now.
+-- List a node for another TTL, delete nodes whose TTL has passed, and notify if the entry differs.
 WITH before AS (
     SELECT node FROM {schema}.registry WHERE id = $1 AND ends_at > clock_timestamp()
 ), ended AS (
@@ -18,10 +17,10 @@ RETURNING CASE WHEN (SELECT node FROM before) IS DISTINCT FROM $2
                THEN pg_notify({channels} || 'registry', '') END;
 
 -- name: deregister
--- A node is taken off the list.
+-- Remove a node from the list.
 DELETE FROM {schema}.registry WHERE id = $1 RETURNING pg_notify({channels} || 'registry', '');
 
 -- name: nodes
--- The nodes whose time has not run out, ordered by identity.
+-- The nodes whose TTL has not passed, ordered by identity.
 SELECT node, ends_at - clock_timestamp() AS remaining FROM {schema}.registry
 WHERE ends_at > clock_timestamp() ORDER BY id;

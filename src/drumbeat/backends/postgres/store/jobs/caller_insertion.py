@@ -25,13 +25,12 @@ BYTES = ("arguments", "result")
 
 
 class PostgresJoining:
-    """Makes the statement that a caller's connection runs."""
+    """Builds the statement that a caller's connection runs."""
 
     def __init__(self, names: Names) -> None:
         self._text = JOBS.of(names).submit
 
     def insertion(self, specs: Sequence[JobSpec]) -> CallerInsertion:
-        """The statement that creates these jobs."""
         return CallerInsertion(self._text, specs)
 
 

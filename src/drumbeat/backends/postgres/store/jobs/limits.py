@@ -39,7 +39,6 @@ def limits_to_text(limits: tuple[Limit, ...], rate: Rate | None) -> str | None:
 
 @lru_cache(maxsize=KEPT)
 def limits_from_text(text: str) -> Limits:
-    """The limits and the rate of the column."""
     limits, rate = json.loads(text)
     return (
         tuple(Limit(key, at_most, OnConflict(answer)) for key, at_most, answer in limits),

@@ -84,7 +84,6 @@ class ListQuery:
         return self._lists.lanes.format(fits=" AND ".join(parts)) if parts else None
 
     def _waiting(self, statuses: frozenset[Status]) -> str:
-        """The ids of unfinished jobs."""
         lists, size = self._lists, self._size
         in_lanes = [] if self._lanes is None else [_one_of(self._lanes)]
         fits = [*BETWEEN, *self._times, *in_lanes]

@@ -21,7 +21,6 @@ class Tallies:
         self._sql = JOBS.of(database.names)
 
     async def counts(self) -> Mapping[str, Mapping[Status, int]]:
-        """The jobs by queue and status, without zeros."""
         rows = await self._database.fetch(self._sql.counts)
         await self.compact_after(sum(row["deltas"] for row in rows))
         by_queue = {
@@ -35,7 +34,6 @@ class Tallies:
             await self.compact()
 
     async def compact(self) -> None:
-        """Replace many delta rows by one for each lane."""
         await self._database.fetch(self._sql.compact_tallies)
 
 

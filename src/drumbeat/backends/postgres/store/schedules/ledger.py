@@ -32,7 +32,6 @@ class TickRow(NamedTuple):
 
 
 def tick_of(row: TickRow) -> TickRecord:
-    """The record of a row."""
     return TickRecord(
         row.schedule,
         row.tick_at,

@@ -49,7 +49,6 @@ class PreviousRow(NamedTuple):
 
 
 def stored_of(row: ScheduleRow) -> StoredSchedule:
-    """The schedule of a row."""
     return new_stored(
         schedule_of(row.definition),
         row.version,
@@ -68,7 +67,6 @@ def stored_of(row: ScheduleRow) -> StoredSchedule:
 
 
 def due_of(row: ScheduleRow, previous: PreviousRow) -> DueSchedule:
-    """A due schedule, with its previous job."""
     if previous.id is None:
         return new_due(stored_of(row), None)
     job = new_previous(previous.id, Status(previous.status), previous.finished_at)

@@ -1,19 +1,19 @@
 -- name: record
--- What is about to be done.
+-- Add an entry, before the change is made.
 INSERT INTO {schema}.audit (at, actor, action, target, reason, details)
 VALUES (coalesce($1::timestamptz, clock_timestamp()), $2, $3, $4, $5, $6)
 RETURNING id, at, actor, action, target, reason, details, outcome;
 
 -- name: conclude
--- What came of it; the first outcome stands.
+-- Add the outcome; the first one stays.
 UPDATE {schema}.audit SET outcome = $2 WHERE id = $1 AND outcome IS NULL;
 
 -- name: entries
--- Entries of the log; what follows is which.
+-- Entries of the log; a condition is appended.
 SELECT id, at, actor, action, target, reason, details, outcome FROM {schema}.audit;
 
 -- name: forget
--- Entries of that age, the oldest first.
+-- Delete entries of that age, the oldest first.
 WITH gone AS (
     DELETE FROM {schema}.audit WHERE id = ANY (ARRAY(
         SELECT id FROM {schema}.audit WHERE at

@@ -1,5 +1,5 @@
 -- name: forget_starts
--- Starts that no rate counts any more.
+-- Delete starts that no rate counts any more.
 DELETE FROM {schema}.rate_starts WHERE outdated_at <= coalesce($1::timestamptz, clock_timestamp());
 
 -- name: release_keys
@@ -13,7 +13,7 @@ WHERE id = ANY (ARRAY(
 RETURNING id;
 
 -- name: forget_jobs
--- Jobs that ended so long ago and guard no dedupe key, the oldest first, with their attempts.
+-- Delete jobs that ended that long ago and guard no dedupe key, the oldest first, and their attempts.
 WITH gone AS (
     DELETE FROM {schema}.archive WHERE id = ANY (ARRAY(
         SELECT id FROM {schema}.archive
@@ -41,7 +41,7 @@ WITH gone AS (
 SELECT count(*) FROM gone;
 
 -- name: forget_ticks
--- Ledger rows of that age, the oldest first, but never the last row of a schedule.
+-- Delete ledger rows of that age, the oldest first, but never the last row of a schedule.
 WITH gone AS (
     DELETE FROM {schema}.ticks WHERE ctid = ANY (ARRAY(
         SELECT o.ctid FROM {schema}.ticks AS o
@@ -59,7 +59,7 @@ WITH gone AS (
 SELECT count(*) FROM gone;
 
 -- name: forget_nodes
--- Nodes whose heartbeat ended so long ago, the oldest first.
+-- Delete nodes whose heartbeat ended that long ago, the oldest first.
 WITH gone AS (
     DELETE FROM {schema}.nodes WHERE id IN (
         SELECT id FROM {schema}.nodes WHERE expires_at

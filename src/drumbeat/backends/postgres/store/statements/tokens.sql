@@ -1,5 +1,5 @@
 -- name: add
--- A token that is known from now on; no row: its name or its digest is taken.
+-- Add a token; no row: its name or its digest is taken.
 INSERT INTO {schema}.tokens (name, digest, scope, created_at, expires_at)
 VALUES ($1, $2, $3, coalesce($4::timestamptz, clock_timestamp()), $5)
 ON CONFLICT DO NOTHING
@@ -16,8 +16,8 @@ SELECT id, name, digest, scope, created_at, expires_at, revoked_at, last_used_at
 FROM {schema}.tokens WHERE digest = $1;
 
 -- name: revoke
--- A token, by its id or by its name, lets nobody in any more; one that did not already stays as it
--- was. A name means the token that is not revoked, else the last one that was.
+-- Revoke a token by its id or its name; one that is revoked already stays as it is. A name means the
+-- token that is not revoked, else the one that was revoked last.
 UPDATE {schema}.tokens
 SET revoked_at = coalesce(revoked_at, $3::timestamptz, clock_timestamp())
 WHERE id = (
@@ -27,7 +27,7 @@ WHERE id = (
 RETURNING id, name, digest, scope, created_at, expires_at, revoked_at, last_used_at;
 
 -- name: used
--- Tokens were used about then.
+-- Record that tokens were used.
 UPDATE {schema}.tokens
 SET last_used_at = greatest(last_used_at, coalesce($2::timestamptz, clock_timestamp()))
 WHERE id = ANY (ARRAY(
@@ -35,7 +35,7 @@ WHERE id = ANY (ARRAY(
 ));
 
 -- name: prune_sessions
--- Sessions of browsers that were over before then, by the names that `rules.tokens` gives them.
+-- Delete browser sessions that ended before an instant, by the names that `rules.tokens` gives them.
 DELETE FROM {schema}.tokens
 WHERE name ~ '^session [0-9a-f]{12} of '
   AND (revoked_at < $1 OR expires_at < $1)
