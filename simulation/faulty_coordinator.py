@@ -37,7 +37,7 @@ class FaultyLeases(MemoryLeases):
             self._terms.clear()
             self._tokens = count(1)
             self._domain = f"{self._domain.partition('#')[0]}#{self._lives}"
-        self._waiters.wake_all()
+        self._listeners.wake()
 
 
 class FaultyCoordinator(MemoryCoordinator):

@@ -70,7 +70,7 @@ class HintWaiter(Generic[Subject]):
 
 
 class ChangeHints(Generic[Subject, State]):
-    """Yields each time that `look` returns a state which was not yielded before.
+    """Yields each time that `look` returns another state than the last one seen.
 
     `look` returns the state, or None while there is nothing to report, and how long until it may
     change without a hint. The iterator subscribes only while it is awaited, so one that is no
@@ -82,24 +82,25 @@ class ChangeHints(Generic[Subject, State]):
         waiter: HintWaiter[Subject],
         subject: Subject,
         look: Callable[[], Awaitable[tuple[State | None, timedelta | None]]],
+        seen: State | None = None,
     ) -> None:
         self._waiter = waiter
         self._subject = subject
         self._look = look
-        self._told: State | None = None
+        self._seen = seen
         self._remaining: timedelta | None = None
 
     def __aiter__(self) -> AsyncIterator[None]:
         return self
 
     async def __anext__(self) -> None:
-        self._told = await self._waiter.wait_for(
-            self._subject, self._untold, lambda: self._remaining
+        self._seen = await self._waiter.wait_for(
+            self._subject, self._unseen, lambda: self._remaining
         )
 
-    async def _untold(self) -> State | None:
+    async def _unseen(self) -> State | None:
         state, self._remaining = await self._look()
-        return None if state == self._told else state
+        return None if state == self._seen else state
 
 
 class ConfigurationWatch(Generic[Subject]):

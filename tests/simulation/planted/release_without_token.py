@@ -18,7 +18,7 @@ async def release(self: MemoryLeases, lease: Lease) -> bool:
         return False
     del self._terms[lease.name]
     self._turn(lease.name)
-    self._waiters.wake_all()
+    self._listeners.wake()
     return True
 
 

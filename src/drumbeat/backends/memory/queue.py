@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from threading import Lock
 
-from drumbeat.backends.event_loops import call_on
+from drumbeat.backends.listeners import ANY, Listeners
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Ticket
 from drumbeat.ports.clock import Clock
@@ -37,7 +37,7 @@ class MemoryQueue:
         self._tickets: dict[str, deque[Ticket]] = {}
         self._unacknowledged: dict[tuple[NodeId, Ticket], float] = {}
         """When each delivery was made, the oldest first."""
-        self._waiters: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+        self._listeners = Listeners()
         self._closings = 0
 
     carries = True
@@ -48,7 +48,7 @@ class MemoryQueue:
     async def close(self) -> None:
         """Wake the waiting receivers; the tickets stay."""
         self._closings += 1
-        self._wake()
+        self._listeners.wake()
 
     async def publish(self, tickets: Sequence[Ticket]) -> None:
         """Tell the workers of each ticket's queue."""
@@ -56,14 +56,13 @@ class MemoryQueue:
             for ticket in tickets:
                 self._enqueue(ticket)
         if tickets:
-            self._wake()
+            self._listeners.wake()
 
     async def receive(self, queues: Sequence[str], by: NodeId, limit: int) -> Sequence[Ticket]:
         """Wait for tickets of these queues and return at most `limit` of them."""
         woken = asyncio.Event()
         closings = self._closings
-        with self._lock:
-            self._waiters[woken] = asyncio.get_running_loop()
+        stop = self._listeners.add(ANY, woken.set)
         try:
             while not (tickets := self._deliver(queues, by, limit)):
                 if self._closings != closings:
@@ -72,8 +71,7 @@ class MemoryQueue:
                 woken.clear()
             return tickets
         finally:
-            with self._lock:
-                del self._waiters[woken]
+            stop()
 
     async def acknowledge(self, tickets: Sequence[Ticket], by: NodeId) -> None:
         """The tickets were looked at by this receiver."""
@@ -90,7 +88,7 @@ class MemoryQueue:
                 del self._unacknowledged[key]
                 self._enqueue(key[1])
         if over:
-            self._wake()
+            self._listeners.wake()
         return len(over[:limit])
 
     def _enqueue(self, ticket: Ticket) -> None:
@@ -111,9 +109,3 @@ class MemoryQueue:
                 self._unacknowledged.pop((by, ticket), None)  # so that the newest comes last
                 self._unacknowledged[by, ticket] = now
             return tickets
-
-    def _wake(self) -> None:
-        with self._lock:
-            waiters = list(self._waiters.items())
-        for woken, loop in waiters:
-            call_on(loop, woken.set)

@@ -8,7 +8,8 @@ from itertools import count
 from threading import Lock
 from typing import NamedTuple
 
-from drumbeat.backends.memory.coordinator.waiters import Waiters
+from drumbeat.backends.hint_waiter import ChangeHints, HintWaiter
+from drumbeat.backends.listeners import ANY, Listeners
 from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import NodeId
 from drumbeat.ports.clock import Clock
@@ -28,7 +29,8 @@ class MemoryLeases:
         self._clock = clock
         self._domain = domain
         self._lock = Lock()
-        self._waiters = Waiters(clock)
+        self._listeners = Listeners()
+        self._waiter = HintWaiter(self._listeners.add, clock)
         self._tokens = count(1)
         self._terms: dict[str, Term] = {}
         self._turns: dict[str, int] = {}
@@ -41,7 +43,7 @@ class MemoryLeases:
             lease = Lease(name, candidate, self._domain, next(self._tokens), ttl)
             self._terms[name] = self._term(lease)
             self._turn(name)
-        self._waiters.wake_all()  # those who wait set their alarm by the new term
+        self._listeners.wake()  # those who wait set their alarm by the new term
         return lease
 
     async def renew(self, lease: Lease) -> Lease | None:
@@ -59,7 +61,7 @@ class MemoryLeases:
                 return False
             del self._terms[lease.name]
             self._turn(lease.name)
-        self._waiters.wake_all()
+        self._listeners.wake()
         return True
 
     async def current(self, name: str) -> Lease | None:
@@ -69,18 +71,15 @@ class MemoryLeases:
 
     def vacancies(self, name: str) -> AsyncIterator[None]:
         """A hint for each time that the name is found vacant, at once if it is so now."""
-        return _Vacancies(self, self._waiters, name)
+        return ChangeHints(self._waiter, ANY, lambda: self._vacancy(name))
 
-    def vacancy(self, name: str) -> int | None:
-        """The number of the vacancy that the name has now; None: somebody holds it."""
-        with self._lock:
-            return None if self._live(name) else self._turns.get(name, 0)
-
-    def seconds_left(self, name: str) -> float | None:
-        """How long the present term lives if nobody renews it; None: there is none."""
+    async def _vacancy(self, name: str) -> tuple[int | None, timedelta | None]:
+        """The number of the vacancy; None while the name is held, and for how long."""
         with self._lock:
             term = self._live(name)
-            return None if term is None else term.ends_at - self._clock.elapsed()
+            if term is None:
+                return self._turns.get(name, 0), None
+            return None, until(term.ends_at, self._clock)
 
     def _live(self, name: str) -> Term | None:
         term = self._terms.get(name)
@@ -97,23 +96,6 @@ class MemoryLeases:
         self._turns[name] = self._turns.get(name, 0) + 1
 
 
-class _Vacancies:
-    """Waits only while it is asked, and so leaves nothing behind when nobody asks any more."""
-
-    def __init__(self, leases: MemoryLeases, waiters: Waiters, name: str) -> None:
-        self._leases = leases
-        self._waiters = waiters
-        self._name = name
-        self._told: int | None = None
-
-    def __aiter__(self) -> AsyncIterator[None]:
-        return self
-
-    async def __anext__(self) -> None:
-        self._told = await self._waiters.wait_for(
-            self._untold, lambda: self._leases.seconds_left(self._name)
-        )
-
-    def _untold(self) -> int | None:
-        vacancy = self._leases.vacancy(self._name)
-        return None if vacancy == self._told else vacancy
+def until(ends_at: float, clock: Clock) -> timedelta:
+    """How long until an instant that has not come; never zero, so that a waiter sleeps."""
+    return max(timedelta(seconds=ends_at - clock.elapsed()), timedelta.resolution)

@@ -7,7 +7,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Self
 
-from drumbeat.backends.memory.store.hints import Hints, wake
+from drumbeat.backends.memory.store.hints import Hints
 from drumbeat.model.time.instant import aware
 from drumbeat.ports.clock import Clock
 
@@ -35,10 +35,10 @@ class Step:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        subscriptions = self._hints.drain()
+        listeners = self._hints.drain()
         self._lock.release()
-        if subscriptions:
-            wake(subscriptions)  # without the lock: the subscriber may well ask the store at once
+        for listener in listeners:
+            listener.call()  # without the lock: it may call the store at once
 
     def now(self, at: datetime | None = None) -> datetime:
         """The instant to judge by: the one given, or the clock's."""

@@ -61,10 +61,10 @@ class MemoryStore:
     def subscribe(self, topic: Topic, wake: Callable[[], None]) -> Callable[[], None]:
         """Call `wake` on the loop that runs here now, after a step that touched the topic."""
         with self._step:
-            subscription = self._hints.subscribe(topic, wake)
+            listener = self._hints.subscribe(topic, wake)
 
         def unsubscribe() -> None:
             with self._step:
-                self._hints.unsubscribe(topic, subscription)
+                self._hints.unsubscribe(topic, listener)
 
         return unsubscribe

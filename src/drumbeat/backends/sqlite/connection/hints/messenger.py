@@ -19,7 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 
-from drumbeat.backends.sqlite.connection.hints.listeners import Listeners
+from drumbeat.backends.listeners import Listeners
 from drumbeat.backends.sqlite.connection.hints.peer_folder import PeerFolder
 from drumbeat.backends.sqlite.connection.hints.receiver import Receiver
 
@@ -45,7 +45,7 @@ class Messenger:
     def open(self) -> None:
         """Start the receiver if anybody listens: a process that only sends needs no socket."""
         with self._lock:
-            if self._receiver is None and self._listeners.heard:
+            if self._receiver is None and self._listeners.topics:
                 self._receiver = Receiver(self._path, self._listeners)
 
     def send(self, topics: int) -> None:

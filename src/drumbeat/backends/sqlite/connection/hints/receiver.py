@@ -12,8 +12,8 @@ from pathlib import Path
 from secrets import token_hex
 from threading import Thread
 
+from drumbeat.backends.listeners import Listeners
 from drumbeat.backends.sqlite.connection.connections import connect_reader
-from drumbeat.backends.sqlite.connection.hints.listeners import Listeners
 from drumbeat.backends.sqlite.connection.hints.peer_folder import PeerFolder
 from drumbeat.backends.sqlite.connection.hints.topics import EVERYTHING
 
