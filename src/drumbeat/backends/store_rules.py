@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from drumbeat.model.errors import IllegalChange
 from drumbeat.model.jobs.job import JobSpec, Settlement, Status
 from drumbeat.model.jobs.queue import PausedQueue, QueueRecord
+from drumbeat.model.page import Page
 from drumbeat.model.time.instant import aware
 from drumbeat.rules.jobs.totals import totals
 from drumbeat.rules.jobs.transitions import SETTLING
+from drumbeat.rules.page_position import cut, place
+
+Item = TypeVar("Item")
 
 HISTORY = 100
 """How many ended attempts of a job are kept."""
@@ -30,6 +35,14 @@ def check_settlements(settlements: Sequence[Settlement]) -> None:
     for settlement in settlements:
         if settlement.change not in SETTLING:
             raise IllegalChange(Status.RUNNING, settlement.change)
+
+
+def page_of(
+    items: Iterable[Item], size: int, kind: str, key: Callable[[Item], object]
+) -> Page[Item]:
+    """A page of the items, which are at least one more than its size if there are more."""
+    taken, more = cut(items, size)
+    return Page(taken, place(kind, key(taken[-1])) if more else None)
 
 
 def counted(statuses: Sequence[Status], numbers: Sequence[int]) -> dict[Status, int]:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Event
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 from drumbeat.backends.sqlite.connection.calls import Call, in_parts
 from drumbeat.backends.sqlite.connection.errors import (
@@ -33,6 +33,7 @@ from drumbeat.backends.sqlite.connection.errors import (
     unavailable,
 )
 from drumbeat.backends.sqlite.connection.log.checkpointer import Checkpointer
+from drumbeat.backends.sqlite.connection.session import Session
 from drumbeat.model.errors import DrumbeatError
 
 FIRST_PAUSE = 0.000_2
@@ -42,26 +43,6 @@ a second, while transactions take a millisecond: two busy processes would sleep 
 
 
 _log = logging.getLogger("drumbeat.backends.sqlite.connection")
-
-
-class Session(Protocol):
-    """What the steps of one transaction share."""
-
-    def start(self) -> None:
-        """The transaction has begun, or has gone back to where a step began."""
-        ...
-
-    def flush(self) -> None:
-        """Write whatever is still only in memory."""
-        ...
-
-    def forget(self) -> None:
-        """The transaction was rolled back: trust nothing that it wrote or read."""
-        ...
-
-    def committed(self) -> None:
-        """The transaction is durable: send its hints."""
-        ...
 
 
 S = TypeVar("S", bound=Session)

@@ -28,7 +28,7 @@ from drumbeat.backends.sqlite.connection.calls import (
     in_parts,
     resolve_all,
 )
-from drumbeat.backends.sqlite.connection.transactions import S, Session, Transactions
+from drumbeat.backends.sqlite.connection.transactions import S, Transactions
 from drumbeat.model.errors import Unavailable
 
 LARGEST_BATCH = 1_000
@@ -86,7 +86,7 @@ class Writer(Generic[S]):
 
     async def open(self) -> None:
         """Open the file now, so that its errors are raised now."""
-        await self.do(_nothing)
+        await self.do(lambda _: None)
 
     async def close(self) -> None:
         """Finish the waiting calls, then close the file."""
@@ -135,7 +135,3 @@ class Writer(Generic[S]):
                     return False
                 calls += more
         return True
-
-
-def _nothing(_session: Session) -> None:
-    """A step that only opens the file."""

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from drumbeat.backends.hint_waiter import ConfigurationWatch, HintWaiter
 from drumbeat.backends.sqlite.connection.database import Database
 from drumbeat.backends.sqlite.connection.hints.topics import CONFIGURATION
+from drumbeat.backends.sqlite.connection.session import Session
 from drumbeat.backends.sqlite.connection.statements import Statements
-from drumbeat.backends.sqlite.coordinator.session import CoordinatorSession
 from drumbeat.model.fleet.lease import Entry
 
 SQL = Statements("drumbeat.backends.sqlite.coordinator.statements", "configuration.sql")
@@ -18,7 +18,7 @@ SQL = Statements("drumbeat.backends.sqlite.coordinator.statements", "configurati
 class SqliteConfiguration:
     """Values by key. Revisions come from one counter: a deleted key never sees one again."""
 
-    def __init__(self, database: Database[CoordinatorSession], waiter: HintWaiter[int]) -> None:
+    def __init__(self, database: Database[Session], waiter: HintWaiter[int]) -> None:
         self._database = database
         self._waiter = waiter
 
@@ -29,7 +29,7 @@ class SqliteConfiguration:
         return await self._database.write(lambda session: _write(session, key, value))
 
     async def compare_and_set(self, key: str, value: bytes | None, revision: int) -> Entry | None:
-        def step(session: CoordinatorSession) -> Entry | None:
+        def step(session: Session) -> Entry | None:
             last = _entry(session.connection, key)
             if revision != (0 if last is None else last.revision):
                 return None
@@ -47,7 +47,7 @@ def _entry(connection: sqlite3.Connection, key: str) -> Entry | None:
     return None if row is None else Entry(key, *row)
 
 
-def _write(session: CoordinatorSession, key: str, value: bytes | None) -> Entry:
+def _write(session: Session, key: str, value: bytes | None) -> Entry:
     ((revision,),) = session.execute(SQL.next_revision).fetchall()
     if value is None:
         session.execute(SQL.remove, (key,))

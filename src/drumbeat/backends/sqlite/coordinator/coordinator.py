@@ -7,11 +7,11 @@ from pathlib import Path
 
 from drumbeat.backends.hint_waiter import HintWaiter
 from drumbeat.backends.sqlite.connection.database import Access, Database, OpenDatabase
+from drumbeat.backends.sqlite.connection.session import Session
 from drumbeat.backends.sqlite.coordinator.configuration import SqliteConfiguration
 from drumbeat.backends.sqlite.coordinator.leases import SqliteLeases
 from drumbeat.backends.sqlite.coordinator.machine import Machine, boot_id
 from drumbeat.backends.sqlite.coordinator.registry import SqliteRegistry
-from drumbeat.backends.sqlite.coordinator.session import CoordinatorSession
 from drumbeat.ports.clock import Clock
 
 PATIENCE = 2.0
@@ -32,11 +32,11 @@ class SqliteCoordinator:
         namespace: str = "drumbeat",
         boot: str | None = None,
         *,
-        database: OpenDatabase[CoordinatorSession] = Database,
+        database: OpenDatabase[Session] = Database,
     ) -> None:
         """`boot` names the present start of the machine; None: as the kernel does."""
         access = Access(Path(path).absolute(), namespace, PATIENCE)
-        self._database: Database[CoordinatorSession] = database(access, clock, self._begin)
+        self._database: Database[Session] = database(access, clock, self._begin)
         machine = Machine(clock, boot_id() if boot is None else boot)
         waiter = HintWaiter(self._database.messenger.subscribe, clock)
         self.leases = SqliteLeases(self._database, machine, waiter)
@@ -49,5 +49,5 @@ class SqliteCoordinator:
     async def close(self) -> None:
         await self._database.close()
 
-    def _begin(self, connection: sqlite3.Connection) -> CoordinatorSession:
-        return CoordinatorSession(connection, self._database.messenger)
+    def _begin(self, connection: sqlite3.Connection) -> Session:
+        return Session(connection, self._database.messenger)

@@ -9,10 +9,10 @@ from datetime import timedelta
 from drumbeat.backends.hint_waiter import ChangeHints, HintWaiter
 from drumbeat.backends.sqlite.connection.database import Database
 from drumbeat.backends.sqlite.connection.hints.topics import LEASES
+from drumbeat.backends.sqlite.connection.session import Session
 from drumbeat.backends.sqlite.connection.statements import Statements
 from drumbeat.backends.sqlite.connection.times import to_duration, to_microseconds
 from drumbeat.backends.sqlite.coordinator.machine import Machine
-from drumbeat.backends.sqlite.coordinator.session import CoordinatorSession
 from drumbeat.backends.sqlite.schema.migration import domain_of
 from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import NodeId
@@ -26,7 +26,7 @@ class SqliteLeases:
     """One term at a time for each name."""
 
     def __init__(
-        self, database: Database[CoordinatorSession], machine: Machine, waiter: HintWaiter[int]
+        self, database: Database[Session], machine: Machine, waiter: HintWaiter[int]
     ) -> None:
         self._database = database
         self._machine = machine
@@ -72,7 +72,7 @@ class SqliteLeases:
         return lease, ends_at
 
     def _acquire(
-        self, session: CoordinatorSession, name: str, candidate: NodeId, ttl: timedelta
+        self, session: Session, name: str, candidate: NodeId, ttl: timedelta
     ) -> Lease | None:
         bounds = self._machine.bounds()
         length = to_microseconds(ttl)
@@ -93,13 +93,13 @@ class SqliteLeases:
         session.hints |= LEASES  # those who wait set their alarm by the new term
         return Lease(name, candidate, domain_of(session.connection), token, ttl)
 
-    def _renew(self, session: CoordinatorSession, lease: Lease) -> Lease | None:
+    def _renew(self, session: Session, lease: Lease) -> Lease | None:
         if lease.domain != domain_of(session.connection):
             return None
         renewed = session.execute(SQL.renew, self._this_term(lease)).fetchall()
         return lease if renewed else None
 
-    def _release(self, session: CoordinatorSession, lease: Lease) -> bool:
+    def _release(self, session: Session, lease: Lease) -> bool:
         if lease.domain != domain_of(session.connection):
             return False
         released = session.execute(SQL.release, self._this_term(lease)).fetchall()

@@ -10,10 +10,10 @@ from typing import TypeAlias
 from drumbeat.backends.hint_waiter import ChangeHints, HintWaiter
 from drumbeat.backends.sqlite.connection.database import Database
 from drumbeat.backends.sqlite.connection.hints.topics import REGISTRY
+from drumbeat.backends.sqlite.connection.session import Session
 from drumbeat.backends.sqlite.connection.statements import Statements
 from drumbeat.backends.sqlite.connection.times import to_microseconds
 from drumbeat.backends.sqlite.coordinator.machine import Machine
-from drumbeat.backends.sqlite.coordinator.session import CoordinatorSession
 from drumbeat.model.encoding.document import node_from_text, node_to_text
 from drumbeat.model.fleet.node import Node
 from drumbeat.model.ids import NodeId
@@ -28,7 +28,7 @@ class SqliteRegistry:
     """Nodes, each until its time runs out."""
 
     def __init__(
-        self, database: Database[CoordinatorSession], machine: Machine, waiter: HintWaiter[int]
+        self, database: Database[Session], machine: Machine, waiter: HintWaiter[int]
     ) -> None:
         self._database = database
         self._machine = machine
@@ -37,7 +37,7 @@ class SqliteRegistry:
     async def register(self, node: Node, ttl: timedelta) -> None:
         said, length = node_to_text(node), to_microseconds(ttl)
 
-        def step(session: CoordinatorSession) -> None:
+        def step(session: Session) -> None:
             bounds = self._machine.bounds()
             before = session.execute(SQL.said_before, {**bounds, "id": node.id}).fetchone()
             ends_at = self._machine.now() + length
@@ -50,7 +50,7 @@ class SqliteRegistry:
         await self._database.write(step)
 
     async def deregister(self, node: NodeId) -> None:
-        def step(session: CoordinatorSession) -> None:
+        def step(session: Session) -> None:
             if session.execute(SQL.deregister, (node,)).fetchall():
                 session.hints |= REGISTRY
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from drumbeat.backends.sqlite.connection.database import Database
 from drumbeat.backends.sqlite.connection.times import to_instant, to_number
-from drumbeat.backends.sqlite.store.moment import check_at
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import AUDIT
+from drumbeat.backends.store_rules import page_of
 from drumbeat.model.fleet.audit import AuditEntry, AuditFilter, AuditNote
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.time.instant import aware
 from drumbeat.ports.store import At
 from drumbeat.rules.audit_details import read, written
-from drumbeat.rules.page_position import number_after, place
+from drumbeat.rules.page_position import number_after
 
 
 class SqliteAudit:
@@ -26,7 +26,6 @@ class SqliteAudit:
         self._database = database
 
     async def record(self, note: AuditNote, at: At = None) -> AuditEntry:
-        check_at(at)
         details = written(note.details)
 
         def step(session: StoreSession) -> AuditEntry:
@@ -46,10 +45,8 @@ class SqliteAudit:
         text, values = _question(wanted, page)
 
         def question(connection: sqlite3.Connection) -> Page[AuditEntry]:
-            rows = connection.execute(text, values).fetchall()
-            entries = tuple(_entry(row) for row in rows[: page.size])
-            more = len(rows) > page.size
-            return Page(entries, place("audit", entries[-1].id) if more else None)
+            entries = map(_entry, connection.execute(text, values))
+            return page_of(entries, page.size, "audit", lambda entry: entry.id)
 
         return await self._database.view(question)
 
@@ -73,20 +70,7 @@ def _question(wanted: AuditFilter, page: PageRequest) -> tuple[str, dict[str, ob
     return AUDIT.entries % (" AND ".join(parts) or "TRUE"), values
 
 
-class AuditRow(NamedTuple):
-    """An entry as the file has it."""
-
-    id: int
-    at: int
-    actor: str
-    action: str
-    target: str
-    reason: str
-    details: str
-    outcome: str | None
-
-
-def _entry(found: tuple[Any, ...]) -> AuditEntry:
-    row = AuditRow._make(found)
-    note = AuditNote(row.actor, row.action, row.target, row.reason, read(row.details))
-    return AuditEntry(row.id, to_instant(row.at), note, row.outcome)
+def _entry(row: tuple[Any, ...]) -> AuditEntry:
+    number, at, actor, action, target, reason, details, outcome = row
+    note = AuditNote(actor, action, target, reason, read(details))
+    return AuditEntry(number, to_instant(at), note, outcome)

@@ -6,14 +6,15 @@ import sqlite3
 
 from drumbeat.backends.sqlite.connection.database import Database
 from drumbeat.backends.sqlite.connection.times import to_instant
-from drumbeat.backends.sqlite.store.moment import Moment, check_at
+from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import NODES
+from drumbeat.backends.store_rules import page_of
 from drumbeat.model.fleet.lease import TERMS_KEPT, Epoch, FenceRow, Lease, Outranked, TermRecord
 from drumbeat.model.ids import NodeId
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.ports.store import At
-from drumbeat.rules.page_position import number_after, place
+from drumbeat.rules.page_position import number_after
 
 LAST = 2**62
 """Above every epoch."""
@@ -26,7 +27,6 @@ class SqliteFence:
         self._database = database
 
     async def claim(self, lease: Lease, at: At = None) -> Epoch | Outranked:
-        check_at(at)
         return await self._database.write(
             lambda session: _claim(session, lease, session.moment(at))
         )
@@ -39,13 +39,13 @@ class SqliteFence:
         asked = (election, LAST if before is None else min(before, LAST), page.size + 1)
 
         def question(connection: sqlite3.Connection) -> Page[TermRecord]:
-            rows = connection.execute(NODES.terms, asked).fetchall()
-            terms = tuple(
+            terms = (
                 TermRecord(name, epoch, NodeId(node), domain, token, to_instant(since))
-                for name, epoch, node, domain, token, since in rows[: page.size]
+                for name, epoch, node, domain, token, since in connection.execute(
+                    NODES.terms, asked
+                )
             )
-            more = len(rows) > page.size
-            return Page(terms, place("term", terms[-1].epoch) if more else None)
+            return page_of(terms, page.size, "term", lambda term: term.epoch)
 
         return await self._database.view(question)
 

@@ -22,9 +22,3 @@ class Moment:
 def moment(clock: Clock, at: datetime | None) -> Moment:
     """The instant that was given, or the clock's."""
     return Moment(clock.now() if at is None else aware("at", at))
-
-
-def check_at(at: datetime | None) -> None:
-    """Reject an instant without a zone, before anything is written."""
-    if at is not None:
-        aware("at", at)

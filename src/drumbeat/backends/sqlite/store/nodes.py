@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from drumbeat.backends.sqlite.connection.database import Database
 from drumbeat.backends.sqlite.connection.times import SECOND, to_instant
-from drumbeat.backends.sqlite.store.moment import Moment, check_at, moment
+from drumbeat.backends.sqlite.store.moment import Moment, moment
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import NODES, json_list
 from drumbeat.model.encoding.document import node_from_text, node_to_text, progress_to_text
@@ -25,7 +25,6 @@ class SqliteNodes:
         self._clock = clock
 
     async def beat(self, beat: Beat, at: At = None) -> Pulse:
-        check_at(at)
         return await self._database.write(lambda session: _beat(session, beat, session.moment(at)))
 
     async def leave(self, node: NodeId) -> None:

@@ -7,10 +7,11 @@ import sqlite3
 from drumbeat.backends.sqlite.connection.database import Database
 from drumbeat.backends.sqlite.connection.hints import topics
 from drumbeat.backends.sqlite.connection.times import to_instant
-from drumbeat.backends.sqlite.store.moment import check_at, moment
+from drumbeat.backends.sqlite.store.moment import moment
 from drumbeat.backends.sqlite.store.session import STATUSES, StoreSession
 from drumbeat.backends.sqlite.store.sql import QUEUES, VIEWS
 from drumbeat.backends.store_rules import counted, queue_records
+from drumbeat.model.jobs.job import Status
 from drumbeat.model.jobs.queue import PausedQueue, QueueRecord, Queues
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
@@ -29,7 +30,6 @@ class SqliteQueues:
         return Queues(now, await self._database.view(_queues))
 
     async def pause(self, name: str, reason: str = "", at: At = None) -> PausedQueue:
-        check_at(at)
 
         def step(session: StoreSession) -> PausedQueue:
             since = session.moment(at).number
@@ -51,14 +51,19 @@ class SqliteQueues:
         return await self._database.write(step)
 
 
+def counts_by_queue(connection: sqlite3.Connection) -> dict[str, dict[Status, int]]:
+    """How many jobs of each queue have each status."""
+    return {
+        queue: counted(STATUSES, numbers)
+        for queue, *numbers in connection.execute(VIEWS.counts)
+        if any(numbers)
+    }
+
+
 def _queues(connection: sqlite3.Connection) -> tuple[QueueRecord, ...]:
     connection.execute("BEGIN")  # so that the four answers are of one moment
     try:
-        counts = {
-            queue: counted(STATUSES, numbers)
-            for queue, *numbers in connection.execute(VIEWS.counts)
-            if any(numbers)
-        }
+        counts = counts_by_queue(connection)
         oldest = {queue: to_instant(at) for queue, at in connection.execute(QUEUES.oldest)}
         paused = {
             queue: PausedQueue(reason, to_instant(since))

@@ -33,18 +33,17 @@ class SqliteRetention:
         )
 
     async def prune_ticks(self, older_than: timedelta, limit: int, at: At = None) -> int:
-        before = moment(self._clock, at).number - to_microseconds(older_than)
-        return await self._delete(RETENTION.delete_ticks, before, limit)
+        return await self._delete(RETENTION.delete_ticks, older_than, limit, at)
 
     async def prune_nodes(self, older_than: timedelta, limit: int, at: At = None) -> int:
-        before = moment(self._clock, at).number - to_microseconds(older_than)
-        return await self._delete(RETENTION.delete_nodes, before, limit)
+        return await self._delete(RETENTION.delete_nodes, older_than, limit, at)
 
     async def prune_audit(self, older_than: timedelta, limit: int, at: At = None) -> int:
-        before = moment(self._clock, at).number - to_microseconds(older_than)
-        return await self._delete(AUDIT.delete_old, before, limit)
+        return await self._delete(AUDIT.delete_old, older_than, limit, at)
 
-    async def _delete(self, statement: str, before: int, limit: int) -> int:
+    async def _delete(self, statement: str, older_than: timedelta, limit: int, at: At) -> int:
+        before = moment(self._clock, at).number - to_microseconds(older_than)
+
         def step(session: StoreSession) -> int:
             session.flush_rows()
             return session.execute(statement, (before, limit)).rowcount

@@ -14,11 +14,20 @@ from typing import Any, NamedTuple
 
 from drumbeat.backends.sqlite.connection.hints import topics
 from drumbeat.backends.sqlite.connection.hints.messenger import Messenger
+from drumbeat.backends.sqlite.connection.session import Session
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup, LimitGroups
 from drumbeat.backends.sqlite.store.jobs.new_plain_jobs import NewPlainJobs
 from drumbeat.backends.sqlite.store.jobs.place import Place
 from drumbeat.backends.sqlite.store.moment import Moment
-from drumbeat.backends.sqlite.store.sql import CLAIMS, JOBS, SCHEDULES, read_rows, write_rows
+from drumbeat.backends.sqlite.store.sql import (
+    CLAIMS,
+    JOBS,
+    SCHEDULES,
+    NewRows,
+    read_rows,
+    soonest,
+    write_rows,
+)
 from drumbeat.model.encoding.document import limits_to_text, rate_to_text
 from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.job import JobSpec, Status
@@ -44,8 +53,8 @@ class Counters(NamedTuple):
     paused: int
 
 
-class StoreSession:
-    """One transaction of the store, in the writer's thread."""
+class StoreSession(Session):
+    """One transaction of the store."""
 
     def __init__(
         self,
@@ -54,16 +63,12 @@ class StoreSession:
         groups: LimitGroups,
         messenger: Messenger,
     ) -> None:
-        self.connection = connection
-        self.execute = connection.execute
+        super().__init__(connection, messenger)
         self.groups = groups
         self._clock = clock
-        self._messenger = messenger
         self._now: Moment | None = None
-        self.hints = 0
 
     def start(self) -> None:
-        """The transaction has begun, or has gone back to where a step began."""
         row = self.execute(JOBS.counters).fetchone()
         counters = Counters._make(row)
         self._job, self._tick = counters.job, counters.tick
@@ -73,12 +78,14 @@ class StoreSession:
         self.paused = counters.paused
         self.groups.refresh(self.connection, self._group, self.generation)
         self._plain_jobs = NewPlainJobs()
-        self._ticked_jobs: list[Any] = []
-        self._jobs: list[Any] = []
-        self._queued: list[Any] = []
-        self._pending: list[Any] = []
-        self._fronts: list[Any] = []
-        self._ticks: list[Any] = []
+        self.ticked_jobs = NewRows(JOBS, "insert_ticked_jobs", 9)
+        """Jobs of a schedule, or with a time of their own."""
+        self.jobs = NewRows(JOBS, "insert_jobs", 13)
+        """Jobs of any kind."""
+        self.ticks = NewRows(SCHEDULES, "record", 11)
+        self._queued = NewRows(JOBS, "insert_queued", 5)
+        self._pending = NewRows(JOBS, "insert_pending", 2)
+        self._fronts = NewRows(JOBS, "insert_fronts", 5)
         self._tallies: dict[int, list[int]] = {}
         self._group_changes: dict[int, int] = {}
         self._usage: dict[str, int] = {}
@@ -87,7 +94,6 @@ class StoreSession:
         self._soonest_known = False
 
     def flush(self) -> None:
-        """Write all that is still only in memory."""
         self.flush_rows()
         connection = self.connection
         if self._tallies:
@@ -105,35 +111,16 @@ class StoreSession:
 
     def flush_rows(self) -> None:
         """Write the collected rows, so that statements find them."""
-        connection = self.connection
         if self._plain_jobs:
             self._flush_plain_jobs()  # first, as `NewPlainJobs.write` requires
-        if self._ticked_jobs:
-            write_rows(connection, JOBS.many("insert_ticked_jobs"), 9, self._ticked_jobs)
-            self._ticked_jobs = []
-        if self._jobs:
-            write_rows(connection, JOBS.many("insert_jobs"), 13, self._jobs)
-            self._jobs = []
-        if self._queued:
-            write_rows(connection, JOBS.many("insert_queued"), 5, self._queued)
-            self._queued = []
-        if self._pending:
-            write_rows(connection, JOBS.many("insert_pending"), 2, self._pending)
-            self._pending = []
-        if self._fronts:
-            write_rows(connection, JOBS.many("insert_fronts"), 5, self._fronts)
-            self._fronts = []
-        if self._ticks:
-            write_rows(connection, SCHEDULES.many("record"), 11, self._ticks)
-            self._ticks = []
+        for rows in (
+            *(self.ticked_jobs, self.jobs, self._queued),
+            *(self._pending, self._fronts, self.ticks),
+        ):
+            rows.write(self.connection)
 
     def forget(self) -> None:
-        """The transaction, or the last step of it, was rolled back."""
         self.groups.forget()
-
-    def committed(self) -> None:
-        if self.hints:
-            self._messenger.send(self.hints)
 
     def moment(self, at: datetime | None) -> Moment:
         """The instant to judge by: the one given, or that of the transaction."""
@@ -180,38 +167,25 @@ class StoreSession:
         rank = -spec.priority
         self._plain_jobs.add(job_id, (group, rank, now, options_to_text(spec)), spec.arguments)
         if group.limited:
-            self._fronts += (group.id, group.lane, rank, now, job_id)
+            self._fronts.values += (group.id, group.lane, rank, now, job_id)
             self.fronts = 1
         return JobId(job_id)
 
-    def add_ticked_job(self, row: tuple[Any, ...]) -> None:
-        """Add a job of a schedule, or with a time of its own."""
-        self._ticked_jobs += row
-
-    def add_job(self, row: tuple[Any, ...]) -> None:
-        """Add a job of any kind."""
-        self._jobs += row
-
-    def add_tick(self, row: tuple[Any, ...]) -> None:
-        """Add a row of the ledger."""
-        self._ticks += row
-
     def add_queued(self, group: LimitGroup, place: Place, now: int) -> None:
-        self._queued += (group.id, *place, now)
+        self._queued.values += (group.id, *place, now)
         if group.limited:
-            self._fronts += (group.id, group.lane, *place)
+            self._fronts.values += (group.id, group.lane, *place)
             self.fronts = 1
         self.count(group.lane, QUEUED, 1)
         self.hints |= topics.JOBS
 
     def add_pending(self, group: LimitGroup, run_at: int, job_id: int) -> None:
         if not self._soonest_known:
-            found = self.execute(JOBS.soonest).fetchone()
-            self._soonest, self._soonest_known = (found[0] if found else None), True
+            self._soonest, self._soonest_known = soonest(self.connection), True
         if self._soonest is None or run_at < self._soonest:
             self._soonest = run_at
             self.hints |= topics.TIMES
-        self._pending += (run_at, job_id)
+        self._pending.values += (run_at, job_id)
         self.count(group.lane, PENDING, 1)
 
     def count(self, lane: int, column: int, change: int) -> None:

@@ -32,6 +32,24 @@ def write_rows(
         start = end
 
 
+class NewRows:
+    """Rows of one transaction for one statement, until they are written."""
+
+    __slots__ = ("_name", "_statements", "_width", "values")
+
+    def __init__(self, statements: Statements, name: str, width: int) -> None:
+        self._statements = statements
+        self._name = name
+        self._width = width
+        self.values: list[Any] = []
+        """The values of all rows, one after the other."""
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        if self.values:
+            values, self.values = self.values, []
+            write_rows(connection, self._statements.many(self._name), self._width, values)
+
+
 def read_rows(
     connection: sqlite3.Connection, statement: Statement, width: int, values: list[Any]
 ) -> Iterator[Any]:
@@ -41,6 +59,12 @@ def read_rows(
         end = start + rows * width
         yield from connection.execute(text, values[start:end]).fetchall()
         start = end
+
+
+def soonest(connection: sqlite3.Connection) -> int | None:
+    """When the next pending job is due."""
+    found = connection.execute(JOBS.soonest).fetchone()
+    return int(found[0]) if found else None
 
 
 def json_list(numbers: Iterable[int]) -> str:

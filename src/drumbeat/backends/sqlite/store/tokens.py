@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from drumbeat.backends.sqlite.connection.database import Database
 from drumbeat.backends.sqlite.connection.times import (
@@ -14,7 +14,6 @@ from drumbeat.backends.sqlite.connection.times import (
     to_number,
     to_number_or_none,
 )
-from drumbeat.backends.sqlite.store.moment import check_at
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import TOKENS, json_list
 from drumbeat.model.fleet.token import NameTaken, NewToken, Scope, TokenRecord
@@ -30,7 +29,6 @@ class SqliteTokens:
         self._database = database
 
     async def add(self, token: NewToken, at: At = None) -> TokenRecord | NameTaken:
-        check_at(at)
 
         def step(session: StoreSession) -> TokenRecord | NameTaken:
             now, expires_at = session.moment(at), to_number_or_none(token.expires_at)
@@ -49,7 +47,6 @@ class SqliteTokens:
         )
 
     async def revoke(self, name_or_id: str, at: At = None) -> TokenRecord | None:
-        check_at(at)
         token_id = id_of(name_or_id)
         statement = TOKENS.by_name if token_id is None else TOKENS.by_id
         wanted = name_or_id if token_id is None else token_id
@@ -78,7 +75,6 @@ class SqliteTokens:
         )
 
     async def used(self, ids: Sequence[int], at: At = None) -> None:
-        check_at(at)
         if ids:
             await self._database.write(
                 lambda session: session.execute(
@@ -87,28 +83,7 @@ class SqliteTokens:
             )
 
 
-class TokenRow(NamedTuple):
-    """A token as the file has it."""
-
-    id: int
-    name: str
-    digest: str
-    scope: str
-    created_at: int
-    expires_at: int | None
-    revoked_at: int | None
-    last_used_at: int | None
-
-
-def _token(found: tuple[Any, ...]) -> TokenRecord:
-    row = TokenRow._make(found)
-    return TokenRecord(
-        row.id,
-        row.name,
-        row.digest,
-        Scope(row.scope),
-        to_instant(row.created_at),
-        to_instant_or_none(row.expires_at),
-        to_instant_or_none(row.revoked_at),
-        to_instant_or_none(row.last_used_at),
-    )
+def _token(row: tuple[Any, ...]) -> TokenRecord:
+    number, name, digest, scope, created_at, *times = row
+    instants = map(to_instant_or_none, times)  # when it expires, was revoked and was last used
+    return TokenRecord(number, name, digest, Scope(scope), to_instant(created_at), *instants)

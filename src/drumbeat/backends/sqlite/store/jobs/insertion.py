@@ -86,9 +86,9 @@ def create(session: StoreSession, spec: JobSpec, now: Moment) -> Job:
     common = (job_id, group.id, rank, number, now.number, spec.arguments, options_to_text(spec))
     row = (*common, spec.schedule, to_number_or_none(spec.tick_at))
     if spec.dedupe_key is None and not spec.tags:
-        session.add_ticked_job(row)
+        session.ticked_jobs.values += row
     else:
-        session.add_job((*row, *_rare_columns(spec)))
+        session.jobs.values += (*row, *_rare_columns(spec))
     session.count_in_group(group, 1)
     status = wait(session, group, Place(rank, number, job_id), now)
     return new_job(job_id, spec, status, run_at, now.instant)

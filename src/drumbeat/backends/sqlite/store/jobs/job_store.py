@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from drumbeat.backends.sqlite.connection.calls import DeferredResult
 from drumbeat.backends.sqlite.connection.database import Database
@@ -23,10 +23,11 @@ from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup, LimitGr
 from drumbeat.backends.sqlite.store.jobs.promotion import promote
 from drumbeat.backends.sqlite.store.jobs.rows import JobRow, held_attempt, job_of
 from drumbeat.backends.sqlite.store.jobs.settlement import SettlementBatch
-from drumbeat.backends.sqlite.store.moment import check_at, moment
-from drumbeat.backends.sqlite.store.session import STATUSES, StoreSession
-from drumbeat.backends.sqlite.store.sql import JOBS, NODES, VIEWS, json_list
-from drumbeat.backends.store_rules import HISTORY, check_settlements, check_times, counted
+from drumbeat.backends.sqlite.store.moment import moment
+from drumbeat.backends.sqlite.store.queues import counts_by_queue
+from drumbeat.backends.sqlite.store.session import StoreSession
+from drumbeat.backends.sqlite.store.sql import JOBS, NODES, VIEWS, json_list, soonest
+from drumbeat.backends.store_rules import HISTORY, check_settlements, check_times, page_of
 from drumbeat.model.fast_construction import fast_constructor
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.jobs.job import (
@@ -54,25 +55,12 @@ from drumbeat.model.jobs.job import (
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
-from drumbeat.rules.page_position import place
 
 JOBS_BY_ID = VIEWS.jobs % "jobs.id IN (SELECT value FROM json_each(?))"
 HELD_BY = VIEWS.jobs % f"jobs.id IN ({VIEWS.held_by}) ORDER BY jobs.id"
 LOST = VIEWS.jobs % f"jobs.id IN ({VIEWS.lost}) ORDER BY jobs.id"
 
 new_taken = fast_constructor(Taken)
-
-
-class AttemptRow(NamedTuple):
-    """An attempt that ended."""
-
-    number: int
-    fence: int
-    node: str
-    started_at: int
-    ended_at: int
-    change: str
-    error: str | None
 
 
 class SqliteJobs:
@@ -89,16 +77,15 @@ class SqliteJobs:
         check_times(specs)
         if at is None:
             return await self._database.write_jointly(insert_together, specs)
-        check_at(at)
         return await self._database.write(
             lambda session: insert(session, specs, session.moment(at))
         )
 
     async def promote(self, limit: int, at: At = None) -> Promoted:
         now = moment(self._clock, at)
-        soonest = await self._database.read(_soonest)
-        if soonest is None or soonest > now.number:  # as nearly always: nothing to write
-            return Promoted((), to_instant_or_none(soonest))
+        next_due = await self._database.read(soonest)
+        if next_due is None or next_due > now.number:  # mostly so: there is nothing to write
+            return Promoted((), to_instant_or_none(next_due))
         return await self._database.write(
             lambda session: promote(session, limit, session.moment(at))
         )
@@ -109,7 +96,7 @@ class SqliteJobs:
         def question(connection: sqlite3.Connection) -> Promoted:
             rows = connection.execute(JOBS.stale, (since, limit))
             tickets = tuple(Ticket(JobId(number), queue) for number, queue in rows)
-            return Promoted(tickets, to_instant_or_none(_soonest(connection)))
+            return Promoted(tickets, to_instant_or_none(soonest(connection)))
 
         return await self._database.read(question)
 
@@ -120,12 +107,10 @@ class SqliteJobs:
         settled: Sequence[Settlement] = (),
         at: At = None,
     ) -> Taken:
-        check_at(at)
         check_settlements(settled)
 
         def step(session: StoreSession) -> DeferredResult[Taken]:
             now = session.moment(at)
-            session.flush_rows()
             batch = SettlementBatch(session, now)
             batch.run(settled)
             claim = Claim(session, by, now)
@@ -144,11 +129,9 @@ class SqliteJobs:
     async def settle(
         self, settlements: Sequence[Settlement], at: At = None
     ) -> Sequence[Settled | Superseded]:
-        check_at(at)
         check_settlements(settlements)
 
         def step(session: StoreSession) -> Sequence[Settled | Superseded]:
-            session.flush_rows()
             batch = SettlementBatch(session, session.moment(at))
             batch.run(settlements)
             return batch.verdicts()
@@ -158,13 +141,11 @@ class SqliteJobs:
     async def cancel(
         self, job_ids: Sequence[JobId], reason: str = "", at: At = None
     ) -> Sequence[Cancelled | CancelRequested | TooLate]:
-        check_at(at)
         return await self._database.write(
             lambda session: cancel(session, job_ids, reason, session.moment(at))
         )
 
     async def reopen(self, job_ids: Sequence[JobId], at: At = None) -> Sequence[Reopened | TooLate]:
-        check_at(at)
         return await self._database.write(
             lambda session: reopen(session, job_ids, session.moment(at))
         )
@@ -178,14 +159,12 @@ class SqliteJobs:
     async def reap(
         self, settlements: Sequence[Settlement], node: NodeId, at: At = None
     ) -> Sequence[Settled | Superseded]:
-        check_at(at)
         check_settlements(settlements)
 
         def step(session: StoreSession) -> Sequence[Settled | Superseded]:
             now = session.moment(at)
             if session.execute(NODES.lives, (node, now.number)).fetchone():
                 return [Superseded(settlement.hold) for settlement in settlements]
-            session.flush_rows()
             batch = SettlementBatch(session, now)
             batch.run(settlements)
             return batch.verdicts()
@@ -199,7 +178,7 @@ class SqliteJobs:
 
     async def get(self, job_ids: Sequence[JobId]) -> Sequence[Job | None]:
         def question(connection: sqlite3.Connection) -> Sequence[Job | None]:
-            rows = connection.execute(JOBS_BY_ID, (json_list(job_ids),)).fetchall()
+            rows = connection.execute(JOBS_BY_ID, (json_list(job_ids),))
             found = {job.id: job for job in self._jobs(connection, rows)}
             return [found.get(job_id) for job_id in job_ids]
 
@@ -210,9 +189,9 @@ class SqliteJobs:
 
         def question(connection: sqlite3.Connection) -> Page[Job]:
             query.narrow(connection)
-            rows = connection.execute(query.text, query.values).fetchall()
-            jobs = tuple(self._jobs(connection, rows[: page.size]))
-            return Page(jobs, place("job", jobs[-1].id) if len(rows) > page.size else None)
+            rows = connection.execute(query.text, query.values)
+            jobs = self._jobs(connection, rows)
+            return page_of(jobs, page.size, "job", lambda job: job.id)
 
         return await self._database.view(question)
 
@@ -220,14 +199,7 @@ class SqliteJobs:
         return await self._database.view(lambda connection: _history(connection, job_id))
 
     async def counts(self) -> Mapping[str, Mapping[Status, int]]:
-        def question(connection: sqlite3.Connection) -> Mapping[str, Mapping[Status, int]]:
-            return {
-                queue: counted(STATUSES, counts)
-                for queue, *counts in connection.execute(VIEWS.counts)
-                if any(counts)
-            }
-
-        return await self._database.view(question)
+        return await self._database.view(counts_by_queue)
 
     async def unknown_tasks(
         self, queues: Sequence[str], known: frozenset[str], limit: int
@@ -239,39 +211,29 @@ class SqliteJobs:
             ]
         )
 
-    def _jobs(self, connection: sqlite3.Connection, found: Sequence[Any]) -> Sequence[Job]:
+    def _jobs(self, connection: sqlite3.Connection, found: Iterable[Any]) -> Sequence[Job]:
         return [job_of(row, group) for row, group in self._with_groups(connection, found)]
 
     def _attempts(
         self, connection: sqlite3.Connection, text: str, values: tuple[object, ...]
     ) -> Sequence[Attempt]:
-        found = connection.execute(text, values).fetchall()
-        return [held_attempt(row, group) for row, group in self._with_groups(connection, found)]
+        rows = self._with_groups(connection, connection.execute(text, values))
+        return [held_attempt(row, group) for row, group in rows]
 
     def _with_groups(
-        self, connection: sqlite3.Connection, found: Sequence[Any]
+        self, connection: sqlite3.Connection, found: Iterable[Any]
     ) -> Iterator[tuple[JobRow, LimitGroup]]:
         rows = list(map(JobRow._make, found))
         self._groups.load(connection, (row.limit_group for row in rows))
         return ((row, self._groups.get(connection, row.limit_group)) for row in rows)
 
 
-def _soonest(connection: sqlite3.Connection) -> int | None:
-    found = connection.execute(JOBS.soonest).fetchone()
-    return int(found[0]) if found else None
-
-
 def _history(connection: sqlite3.Connection, job_id: JobId) -> Sequence[AttemptRecord]:
     rows = connection.execute(VIEWS.attempts, {"job": job_id}).fetchall()
     return [
         AttemptRecord(
-            row.number,
-            row.fence,
-            NodeId(row.node),
-            to_instant(row.started_at),
-            to_instant(row.ended_at),
-            Change(row.change),
-            row.error,
+            *(number, fence, NodeId(node), to_instant(started_at), to_instant(ended_at)),
+            *(Change(change), error),
         )
-        for row in map(AttemptRow._make, rows[-HISTORY:])
+        for number, fence, node, started_at, ended_at, change, error in rows[-HISTORY:]
     ]

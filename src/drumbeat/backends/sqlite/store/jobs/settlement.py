@@ -60,6 +60,7 @@ class SettlementBatch:
 
     def run(self, settlements: Sequence[Settlement]) -> None:
         """Close each attempt whose hold is current."""
+        self._session.flush_rows()
         if len(settlements) > 1 and self._complete_together(settlements):
             self._together = settlements
         elif settlements:

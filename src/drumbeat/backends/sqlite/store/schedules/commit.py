@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from itertools import starmap
+from typing import Any
 
 from drumbeat.backends.sqlite.connection.hints import topics
 from drumbeat.backends.sqlite.connection.times import to_number, to_number_or_none
@@ -101,8 +103,8 @@ class Commit:
         session = self._session
         session.flush_rows()
         names = json.dumps([plan.name for plan in plans])
-        rows = map(ScheduleStateRow._make, session.execute(SCHEDULES.states, (names,)))
-        self._states = {row.name: ScheduleState(row) for row in rows}
+        states = starmap(ScheduleState, session.execute(SCHEDULES.states, (names,)))
+        self._states = {state.name: state for state in states}
         self._fired = fired_among(
             session, ((plan.name, fire) for plan in plans for fire in plan.fires)
         )
@@ -133,62 +135,49 @@ class Commit:
         return new_committed(name, tuple(jobs))
 
 
-class ScheduleStateRow(NamedTuple):
-    """What plans are compared with, and what they change."""
+@dataclass(slots=True)
+class ScheduleState:
+    """A schedule as it is within the transaction: what plans are compared with and change."""
 
     name: str
     version: int
-    cursor: int
+    read_cursor: int
     runs: int
     last_job: JobId | None
     skips: str | None
-    unfinished: int
+    unfinished: bool
+    cursor: int = field(init=False)
+    next_tick: int | None = None
+    advanced: bool = False
 
-
-class ScheduleState:
-    """A schedule as it is within the transaction."""
-
-    __slots__ = (
-        *("_cursor", "_last_job", "_next_tick", "_read", "_runs", "_skips", "_unfinished"),
-        "advanced",
-    )
-
-    def __init__(self, row: ScheduleStateRow) -> None:
-        self._read = row
-        self._cursor = row.cursor
-        self._next_tick: int | None = None
-        self._runs = row.runs
-        self._last_job = row.last_job
-        self._skips = row.skips
-        self._unfinished = bool(row.unfinished)
-        self.advanced = False
+    def __post_init__(self) -> None:
+        self.cursor = self.read_cursor
 
     def is_assumed_by(self, plan: Plan) -> bool:
         """Whether it is still as the plan has read it."""
         before = plan.before
-        if before.version != self._read.version or to_number(before.cursor) != self._cursor:
+        if before.version != self.version or to_number(before.cursor) != self.cursor:
             return False
         assumed = plan.assumes_unfinished
-        return assumed is None or assumed == self._unfinished
+        return assumed is None or assumed == self.unfinished
 
     def advance(self, plan: Plan, jobs: Sequence[JobId]) -> None:
         """Note that the plan was written."""
-        self._cursor = to_number(plan.cursor)
-        self._next_tick = to_number_or_none(plan.next_tick)
-        self._runs += len(jobs)
+        self.cursor = to_number(plan.cursor)
+        self.next_tick = to_number_or_none(plan.next_tick)
+        self.runs += len(jobs)
         if jobs:
-            self._last_job, self._unfinished = jobs[-1], True
-        if self._skips:
-            left = frozenset(skip for skip in skips_from_text(self._skips) if skip > self._cursor)
-            self._skips = skips_to_text(left)
+            self.last_job, self.unfinished = jobs[-1], True
+        if self.skips:
+            left = frozenset(skip for skip in skips_from_text(self.skips) if skip > self.cursor)
+            self.skips = skips_to_text(left)
         self.advanced = True
 
     def columns(self) -> tuple[Any, ...]:
         """What `advance` writes, with the version and cursor that it compares again."""
-        read = self._read
         return (
-            *(read.name, read.version, read.cursor, self._cursor, self._next_tick),
-            *(self._runs, self._last_job, self._skips),
+            *(self.name, self.version, self.read_cursor, self.cursor, self.next_tick),
+            *(self.runs, self.last_job, self.skips),
         )
 
 

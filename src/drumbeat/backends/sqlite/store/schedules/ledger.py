@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from drumbeat.backends.sqlite.connection.times import to_duration, to_instant, to_number
 from drumbeat.backends.sqlite.store.jobs.rows import FOREVER
 from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.page import Page, PageRequest
+from drumbeat.model.page import PageRequest
 from drumbeat.model.schedules.plan import Outcome, Skip, SkipReason, TickRecord
-from drumbeat.rules.page_position import no_place, place, place_after
+from drumbeat.rules.page_position import no_place, place_after
 
 FIRED = 0
 """The number of the row of a tick that fired."""
@@ -33,11 +33,9 @@ def record_fired(
 ) -> None:
     """Record a tick that fired."""
     now = by.recorded_at.number
-    session.add_tick(
-        (
-            *(name, tick_at, FIRED, now, tick_at, 1, None),
-            *(job_id, by.leader, by.epoch, int(by.backfilled)),
-        )
+    session.ticks.values += (
+        *(name, tick_at, FIRED, now, tick_at, 1, None),
+        *(job_id, by.leader, by.epoch, int(by.backfilled)),
     )
 
 
@@ -45,11 +43,9 @@ def record_skipped(session: StoreSession, name: str, skip: Skip, by: Signature) 
     """Record a run of ticks that did not fire."""
     now = by.recorded_at.number
     first, last = to_number(skip.tick_at), to_number(skip.through)
-    session.add_tick(
-        (
-            *(name, first, session.next_tick(), now, last, skip.count, skip.reason.value),
-            *(None, by.leader, by.epoch, 0),
-        )
+    session.ticks.values += (
+        *(name, first, session.next_tick(), now, last, skip.count, skip.reason.value),
+        *(None, by.leader, by.epoch, 0),
     )
 
 
@@ -67,6 +63,9 @@ class TickRow(NamedTuple):
     leader: NodeId | None
     epoch: int | None
     backfilled: int
+
+    def place(self) -> str:
+        return f"{self.tick_at}/{self.number}"
 
 
 def tick_of(row: TickRow) -> TickRecord:
@@ -96,12 +95,3 @@ def place_before(page: PageRequest) -> tuple[int, int]:
         return int(tick_at), int(number)
     except ValueError:
         raise no_place(page) from None
-
-
-def page_of(found: list[tuple[Any, ...]], size: int) -> Page[TickRecord]:
-    """A page of the rows. One row more than `size` was read if there are more."""
-    rows = list(map(TickRow._make, found[:size]))
-    items = tuple(map(tick_of, rows))
-    if len(found) <= size:
-        return Page(items)
-    return Page(items, place("tick", f"{rows[-1].tick_at}/{rows[-1].number}"))

@@ -11,19 +11,18 @@ from itertools import starmap
 from drumbeat.backends.sql.name_prefix import prefix_end
 from drumbeat.backends.sqlite.connection.database import Database
 from drumbeat.backends.sqlite.connection.times import to_instant, to_instant_or_none, to_number
-from drumbeat.backends.sqlite.store.moment import check_at, moment
+from drumbeat.backends.sqlite.store.moment import moment
 from drumbeat.backends.sqlite.store.schedules.commit import Commit, backfill, leader_of, put
 from drumbeat.backends.sqlite.store.schedules.ledger import (
     Signature,
     TickRow,
-    page_of,
     place_before,
     tick_of,
 )
 from drumbeat.backends.sqlite.store.schedules.rows import ScheduleRow, due_of, stored_of
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import SCHEDULES
-from drumbeat.backends.store_rules import check_times
+from drumbeat.backends.store_rules import check_times, page_of
 from drumbeat.model.fast_construction import fast_constructor
 from drumbeat.model.fleet.lease import Epoch
 from drumbeat.model.page import Page, PageRequest
@@ -42,7 +41,7 @@ from drumbeat.model.schedules.schedule import Due, Found, Revision, StoredSchedu
 from drumbeat.model.time.instant import aware
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
-from drumbeat.rules.page_position import place, place_after
+from drumbeat.rules.page_position import place_after
 
 new_revision = fast_constructor(Revision)
 
@@ -73,15 +72,13 @@ class SqliteSchedules:
         }
 
         def question(connection: sqlite3.Connection) -> Page[StoredSchedule]:
-            rows = connection.execute(SCHEDULES.from_name, bounds).fetchall()
-            items = tuple(map(stored_of, starmap(ScheduleRow, rows[: page.size])))
-            more = len(rows) > page.size
-            return Page(items, place("schedule", items[-1].name) if more else None)
+            rows = connection.execute(SCHEDULES.from_name, bounds)
+            items = map(stored_of, starmap(ScheduleRow, rows))
+            return page_of(items, page.size, "schedule", lambda stored: stored.name)
 
         return await self._database.view(question)
 
     async def put(self, edits: Sequence[Edit], at: At = None) -> Sequence[Written | Raced]:
-        check_at(at)
         return await self._database.write(lambda session: put(session, edits, session.moment(at)))
 
     async def due(self, limit: int, at: At = None) -> Due:
@@ -102,7 +99,6 @@ class SqliteSchedules:
     async def commit(
         self, plans: Sequence[Plan], epoch: Epoch, at: At = None
     ) -> Sequence[Committed | Raced]:
-        check_at(at)
         for plan in plans:
             check_times([fire.job for fire in plan.fires])
 
@@ -116,7 +112,6 @@ class SqliteSchedules:
     async def backfill(
         self, name: str, fires: Sequence[Fire], at: At = None
     ) -> Sequence[Backfilled | AlreadyFired]:
-        check_at(at)
         check_times([fire.job for fire in fires])
         return await self._database.write(
             lambda session: backfill(session, name, fires, session.moment(at))
@@ -126,8 +121,9 @@ class SqliteSchedules:
         before = place_before(page)
 
         def question(connection: sqlite3.Connection) -> Page[TickRecord]:
-            rows = connection.execute(SCHEDULES.ticks, (name, *before, page.size + 1)).fetchall()
-            return page_of(rows, page.size)
+            rows = connection.execute(SCHEDULES.ticks, (name, *before, page.size + 1))
+            found = page_of(starmap(TickRow, rows), page.size, "tick", TickRow.place)
+            return Page(tuple(map(tick_of, found.items)), found.next)
 
         return await self._database.view(question)
 
