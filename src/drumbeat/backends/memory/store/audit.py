@@ -8,11 +8,12 @@ from datetime import datetime
 from itertools import count
 
 from drumbeat.backends.memory.store.step import Step
+from drumbeat.backends.store_rules import page_of
 from drumbeat.model.fleet.audit import AuditEntry, AuditFilter, AuditNote
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.ports.store import At
 from drumbeat.rules.audit_details import read, written
-from drumbeat.rules.page_position import cut, number_after, place
+from drumbeat.rules.page_position import number_after
 
 
 class MemoryAudit:
@@ -41,8 +42,7 @@ class MemoryAudit:
         before = number_after(page, "audit")
         with self._step:
             matching = (each for each in self._newest_first(before) if matches(each, wanted))
-            entries, more = cut(matching, page.size)
-            return Page(entries, place("audit", entries[-1].id) if more else None)
+            return page_of(matching, page.size, "audit", lambda entry: entry.id)
 
     def prune(self, written_before: datetime, limit: int) -> int:
         """Delete old entries, the oldest first. The caller holds the step."""

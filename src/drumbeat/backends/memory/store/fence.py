@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from drumbeat.backends.memory.store.step import Step
+from drumbeat.backends.store_rules import page_of
 from drumbeat.model.errors import StaleEpoch
 from drumbeat.model.fleet.lease import TERMS_KEPT, Epoch, FenceRow, Lease, Outranked, TermRecord
 from drumbeat.model.ids import NodeId
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.ports.store import At
-from drumbeat.rules.page_position import cut, number_after, place
+from drumbeat.rules.page_position import number_after
 
 EpochOf: TypeAlias = Callable[[int, Lease], int]
 """The epoch that a lease becomes, after the last one."""
@@ -66,8 +67,7 @@ class MemoryFence:
         with self._step:
             latest_first = reversed(self._terms.get(election, ()))
             matching = (term for term in latest_first if before is None or term.epoch < before)
-            terms, more = cut(matching, page.size)
-            return Page(terms, place("term", terms[-1].epoch) if more else None)
+            return page_of(matching, page.size, "term", lambda term: term.epoch)
 
     def outranks(self, lease: Lease) -> bool:
         """Whether the lease's token is above every one that was seen of its domain."""

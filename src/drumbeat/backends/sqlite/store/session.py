@@ -17,7 +17,7 @@ from drumbeat.backends.sqlite.connection.hints.messenger import Messenger
 from drumbeat.backends.sqlite.connection.session import Session
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup, LimitGroups
 from drumbeat.backends.sqlite.store.jobs.new_plain_jobs import NewPlainJobs
-from drumbeat.backends.sqlite.store.jobs.place import Place
+from drumbeat.backends.sqlite.store.jobs.rows import Place
 from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.sql import (
     CLAIMS,

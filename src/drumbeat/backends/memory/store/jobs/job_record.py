@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -29,54 +30,32 @@ new_hold = fast_constructor(Hold)
 new_attempt = fast_constructor(Attempt)
 
 
+@dataclass(slots=True, eq=False)
 class JobRecord:
     """One job. Only the job table changes it."""
 
-    __slots__ = (
-        "attempt",
-        "cancel_requested",
-        "created_at",
-        "error",
-        "fence",
-        "finished_at",
-        "group",
-        "history",
-        "id",
-        "lane",
-        "limited",
-        "node",
-        "place",
-        "progress",
-        "result",
-        "run_at",
-        "spec",
-        "started_at",
-        "status",
-    )
-
-    def __init__(self, job_id: JobId, spec: JobSpec, lane: Lane, now: datetime) -> None:
-        self.id = job_id
-        self.spec = spec
-        self.lane = lane
-        self.status = PENDING
-        self.created_at = now
-        self.run_at = now
-        self.attempt = 0
-        self.fence = 0
-        self.node: NodeId | None = None
-        self.started_at: datetime | None = None
-        self.finished_at: datetime | None = None
-        self.result: bytes | None = None
-        self.error: str | None = None
-        self.progress: Progress | None = None
-        self.cancel_requested = False
-        self.limited = spec.rate is not None or spec.limits != ()
-        self.group: LimitGroup | None = None
-        """Its limit group, once it was queued."""
-        self.place: Place | Appointment | None = None
-        """Its entry while it waits. Any other entry of it, in any queue or heap, is dead."""
-        self.history: list[AttemptRow] | None = None
-        """Its ended attempts, except the one that completed it."""
+    id: JobId
+    spec: JobSpec
+    lane: Lane
+    created_at: datetime
+    run_at: datetime
+    limited: bool
+    status: Status = PENDING
+    attempt: int = 0
+    fence: int = 0
+    node: NodeId | None = None
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    result: bytes | None = None
+    error: str | None = None
+    progress: Progress | None = None
+    cancel_requested: bool = False
+    group: LimitGroup | None = None
+    """Its limit group, once it was queued."""
+    place: Place | Appointment | None = None
+    """Its entry while it waits. Any other entry of it, in any queue or heap, is dead."""
+    history: list[AttemptRow] | None = None
+    """Its ended attempts, except the one that completed it."""
 
     def __lt__(self, other: JobRecord) -> bool:
         return False  # a dead and a live entry of one job may meet with equal keys: in any order

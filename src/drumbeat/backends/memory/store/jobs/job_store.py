@@ -11,7 +11,7 @@ from drumbeat.backends.memory.store.jobs.job_record import JobRecord
 from drumbeat.backends.memory.store.jobs.job_table import JobTable
 from drumbeat.backends.memory.store.nodes import MemoryNodes
 from drumbeat.backends.memory.store.step import Step
-from drumbeat.backends.store_rules import check_settlements, check_times
+from drumbeat.backends.store_rules import check_settlements, check_times, page_of
 from drumbeat.model.fast_construction import fast_constructor
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.jobs.job import (
@@ -38,7 +38,7 @@ from drumbeat.model.jobs.job import (
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.ports.store import At
 from drumbeat.rules.jobs.transitions import allows
-from drumbeat.rules.page_position import cut, no_place, place, place_after
+from drumbeat.rules.page_position import no_place, place_after
 
 new_inserted = fast_constructor(Inserted)
 new_settled = fast_constructor(Settled)
@@ -140,12 +140,8 @@ class MemoryJobs:
 
     async def list(self, wanted: JobFilter, page: PageRequest) -> Page[Job]:
         with self._step:
-            matching = (each for each in self._newest_first(page) if matches(each, wanted))
-            records, more = cut(matching, page.size)
-            return Page(
-                tuple(record.job() for record in records),
-                place("job", records[-1].id) if more else None,
-            )
+            jobs = (each.job() for each in self._newest_first(page) if matches(each, wanted))
+            return page_of(jobs, page.size, "job", lambda job: job.id)
 
     async def attempts(self, job_id: JobId) -> Sequence[AttemptRecord]:
         with self._step:

@@ -68,7 +68,8 @@ class JobTable:
         """Create a job, whatever its dedupe key."""
         job_id = next(self._ids)
         lane = self.lanes.of(spec.queue, spec.task)
-        record = self.records[job_id] = JobRecord(job_id, spec, lane, now)
+        limited = spec.rate is not None or spec.limits != ()
+        record = self.records[job_id] = JobRecord(job_id, spec, lane, now, now, limited)
         if spec.dedupe_key is not None:
             self.dedupe.add(record)
         if spec.run_at is not None:

@@ -17,7 +17,7 @@ from drumbeat.model.schedules.plan import Outcome, Skip, TickRecord
 from drumbeat.model.time.instant import aware
 from drumbeat.rules.page_position import cut, no_place, place, place_after
 
-FIRED = Outcome.FIRED
+FIRED, SKIPPED = Outcome.FIRED, Outcome.SKIPPED
 
 new_tick = fast_constructor(TickRecord)
 by_tick = attrgetter("tick_at")
@@ -56,40 +56,15 @@ class Ledger:
 
     def fired(self, name: str, tick_at: datetime, job_id: JobId, by: Signature) -> None:
         """Record a tick that fired."""
-        self._add(
-            new_tick(
-                name,
-                tick_at,
-                FIRED,
-                by.recorded_at,
-                by.recorded_at - tick_at,
-                tick_at,
-                1,
-                None,
-                job_id,
-                by.leader,
-                by.epoch,
-                by.backfilled,
-            )
-        )
+        now = by.recorded_at
+        row = (name, tick_at, FIRED, now, now - tick_at, tick_at, 1, None, job_id)
+        self._add(new_tick(*row, by.leader, by.epoch, by.backfilled))
 
     def skipped(self, name: str, skip: Skip, by: Signature) -> None:
         """Record a run of ticks that did not fire."""
-        self._add(
-            new_tick(
-                name,
-                skip.tick_at,
-                Outcome.SKIPPED,
-                by.recorded_at,
-                by.recorded_at - skip.tick_at,
-                skip.through,
-                skip.count,
-                skip.reason,
-                None,
-                by.leader,
-                by.epoch,
-            )
-        )
+        now, first = by.recorded_at, skip.tick_at
+        row = (name, first, SKIPPED, now, now - first, skip.through, skip.count, skip.reason, None)
+        self._add(new_tick(*row, by.leader, by.epoch))
 
     def page(self, name: str, page: PageRequest) -> Page[TickRecord]:
         """The rows of a schedule, latest tick first."""

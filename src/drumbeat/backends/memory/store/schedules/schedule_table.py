@@ -9,10 +9,11 @@ from itertools import islice
 
 from drumbeat.backends.memory.store.hints import Hints
 from drumbeat.backends.memory.store.schedules.due_index import DueIndex
+from drumbeat.backends.store_rules import page_of
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.schedules.schedule import StoredSchedule
 from drumbeat.ports.store import Topic
-from drumbeat.rules.page_position import cut, place, place_after
+from drumbeat.rules.page_position import place_after
 
 
 class ScheduleTable:
@@ -57,8 +58,7 @@ class ScheduleTable:
     def page(self, page: PageRequest, prefix: str) -> Page[StoredSchedule]:
         """Those whose name has the prefix, by name."""
         after = place_after(page, "schedule")
-        schedules, more = cut(self._from(prefix, after), page.size)
-        return Page(schedules, place("schedule", schedules[-1].name) if more else None)
+        return page_of(self._from(prefix, after), page.size, "schedule", lambda stored: stored.name)
 
     def after(self, name: str, limit: int) -> Iterator[StoredSchedule]:
         """Those whose names come after one, by name."""

@@ -12,41 +12,12 @@ from pathlib import Path
 from drumbeat.model.errors import ConfigurationError
 
 MOUNTS = Path("/proc/self/mounts")
-REMOTE = frozenset(
-    (
-        "9p",
-        "afs",
-        "acfs",
-        "beegfs",
-        "ceph",
-        "cifs",
-        "coda",
-        "davfs",
-        "fuse.cephfs",
-        "fuse.davfs",
-        "fuse.gcsfuse",
-        "fuse.glusterfs",
-        "fuse.goofys",
-        "fuse.juicefs",
-        "fuse.rclone",
-        "fuse.s3fs",
-        "fuse.sshfs",
-        "gfs",
-        "gfs2",
-        "glusterfs",
-        "gpfs",
-        "lustre",
-        "ncpfs",
-        "nfs",
-        "nfs4",
-        "ocfs2",
-        "orangefs",
-        "smb2",
-        "smb3",
-        "smbfs",
-        "vboxsf",
-    )
-)
+_REMOTE = """
+9p afs acfs beegfs ceph cifs coda davfs fuse.cephfs fuse.davfs fuse.gcsfuse fuse.glusterfs
+fuse.goofys fuse.juicefs fuse.rclone fuse.s3fs fuse.sshfs gfs gfs2 glusterfs gpfs lustre ncpfs
+nfs nfs4 ocfs2 orangefs smb2 smb3 smbfs vboxsf
+"""
+REMOTE = frozenset(_REMOTE.split())
 """Kinds of file systems that several machines can write to at once."""
 
 

@@ -33,13 +33,15 @@ from pathlib import Path
 from threading import Event, Thread
 
 from drumbeat.backends.sqlite.connection.errors import code_of
-from drumbeat.backends.sqlite.connection.log.checkpoint import (
+from drumbeat.backends.sqlite.connection.log.log_file import (
+    LIMIT,
+    SHORT,
+    LogFile,
     Progress,
     copy_log,
     restart_log,
     truncate_log,
 )
-from drumbeat.backends.sqlite.connection.log.log_file import LIMIT, SHORT, LogFile
 
 FORCED = 4 * LIMIT
 """Bytes of log above which writers wait until it starts over."""

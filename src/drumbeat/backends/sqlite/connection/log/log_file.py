@@ -1,4 +1,4 @@
-"""The write-ahead log as a file: how long it is, and how long it may become.
+"""The write-ahead log: how long it is, how long it may become, and how it is checkpointed.
 
 The log is never opened here, only examined by its path: closing a descriptor of it would drop the
 locks of SQLite (`file/application_id.py`).
@@ -7,7 +7,9 @@ locks of SQLite (`file/application_id.py`).
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
+from typing import NamedTuple
 
 LIMIT = 8 * 2**20
 """Bytes of log from which on it is checkpointed. Writers cut the file to this size when they start
@@ -40,3 +42,49 @@ class LogFile:
         except OSError:
             return LIMIT
         return min(LIMIT, found.f_bavail * found.f_frsize // SHARE)
+
+
+class Progress(NamedTuple):
+    """How far a checkpoint came. SQLite reports -1 if another connection is checkpointing."""
+
+    blocked: int
+    logged: int
+    """Pages in the log."""
+    copied: int
+    """Pages of them that are in the database."""
+
+    @property
+    def left(self) -> int:
+        """Pages that are still only in the log."""
+        return self.logged - self.copied
+
+
+def copy_log(connection: sqlite3.Connection) -> Progress:
+    """Copy as much as readers allow, while others read and write. Nobody waits for it."""
+    return _checkpoint(connection, "PASSIVE")
+
+
+def restart_log(connection: sqlite3.Connection, patience: float) -> Progress:
+    """Copy everything and let the log start over. Writers wait; this call waits for readers."""
+    return _checkpoint_within(connection, "RESTART", patience)
+
+
+def truncate_log(connection: sqlite3.Connection, patience: float = 0.0) -> Progress:
+    """Copy everything and truncate the log. Writers wait; this call waits for readers.
+
+    Most is copied first without the write lock, so that writers wait only for the rest.
+    """
+    copy_log(connection)
+    return _checkpoint_within(connection, "TRUNCATE", patience)
+
+
+def _checkpoint_within(connection: sqlite3.Connection, mode: str, patience: float) -> Progress:
+    connection.execute(f"PRAGMA busy_timeout = {round(patience * 1000)}")
+    try:
+        return _checkpoint(connection, mode)
+    finally:
+        connection.execute("PRAGMA busy_timeout = 0")
+
+
+def _checkpoint(connection: sqlite3.Connection, mode: str) -> Progress:
+    return Progress(*connection.execute(f"PRAGMA wal_checkpoint({mode})").fetchone())

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from drumbeat.backends.sqlite.connection.hints import topics
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
-from drumbeat.backends.sqlite.store.jobs.place import Place
+from drumbeat.backends.sqlite.store.jobs.rows import Place
 from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import CLAIMS

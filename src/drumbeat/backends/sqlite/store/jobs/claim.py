@@ -17,12 +17,17 @@ from typing import TypeAlias
 from drumbeat.backends.sqlite.connection.hints import topics
 from drumbeat.backends.sqlite.connection.times import to_instant, to_instant_or_none
 from drumbeat.backends.sqlite.store.jobs.admission import Admission
-from drumbeat.backends.sqlite.store.jobs.cancellation import cancel_waiting
 from drumbeat.backends.sqlite.store.jobs.claimed_jobs import ClaimedJobs
 from drumbeat.backends.sqlite.store.jobs.group_turn import GroupTurn
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
-from drumbeat.backends.sqlite.store.jobs.place import Place
-from drumbeat.backends.sqlite.store.jobs.rows import QueuedRow, new_attempt, new_hold, spec_of
+from drumbeat.backends.sqlite.store.jobs.rows import (
+    Place,
+    QueuedRow,
+    new_attempt,
+    new_hold,
+    spec_of,
+)
+from drumbeat.backends.sqlite.store.jobs.transitions import cancel_waiting
 from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import CLAIMS, QUEUES, json_list, write_rows

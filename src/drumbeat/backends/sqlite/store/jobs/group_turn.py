@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
-from drumbeat.backends.sqlite.store.jobs.place import Place
-from drumbeat.backends.sqlite.store.jobs.rows import QueuedRow
+from drumbeat.backends.sqlite.store.jobs.rows import Place, QueuedRow
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import CLAIMS
 

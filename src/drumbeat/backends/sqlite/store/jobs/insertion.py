@@ -13,8 +13,7 @@ from drumbeat.backends.sqlite.connection.times import (
     to_number_or_none,
 )
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
-from drumbeat.backends.sqlite.store.jobs.place import Place
-from drumbeat.backends.sqlite.store.jobs.rows import FOREVER, JobRow, job_of, new_job
+from drumbeat.backends.sqlite.store.jobs.rows import FOREVER, JobRow, Place, job_of, new_job
 from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import JOBS, VIEWS

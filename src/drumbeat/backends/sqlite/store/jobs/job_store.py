@@ -15,14 +15,13 @@ from drumbeat.backends.sqlite.connection.times import (
     to_instant_or_none,
     to_microseconds,
 )
-from drumbeat.backends.sqlite.store.jobs.cancellation import cancel, reopen
 from drumbeat.backends.sqlite.store.jobs.claim import Claim
 from drumbeat.backends.sqlite.store.jobs.insertion import insert, insert_together
 from drumbeat.backends.sqlite.store.jobs.job_list import JobQuery
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup, LimitGroups
-from drumbeat.backends.sqlite.store.jobs.promotion import promote
 from drumbeat.backends.sqlite.store.jobs.rows import JobRow, held_attempt, job_of
 from drumbeat.backends.sqlite.store.jobs.settlement import SettlementBatch
+from drumbeat.backends.sqlite.store.jobs.transitions import cancel, promote, reopen
 from drumbeat.backends.sqlite.store.moment import moment
 from drumbeat.backends.sqlite.store.queues import counts_by_queue
 from drumbeat.backends.sqlite.store.session import StoreSession

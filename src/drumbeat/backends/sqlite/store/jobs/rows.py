@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from drumbeat.backends.sqlite.connection.times import to_instant, to_instant_or_none
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
-from drumbeat.backends.sqlite.store.jobs.place import Place
 from drumbeat.model.encoding.document import progress_from_text, tags_from_text
 from drumbeat.model.fast_construction import fast_constructor
 from drumbeat.model.ids import JobId, NodeId
@@ -19,6 +18,14 @@ FOREVER = 2**62
 new_job = fast_constructor(Job)
 new_hold = fast_constructor(Hold)
 new_attempt = fast_constructor(Attempt)
+
+
+class Place(NamedTuple):
+    """A job among those of its limit group: higher priority (negated), earlier, lower id first."""
+
+    rank: int
+    run_at: int
+    id: int
 
 
 class QueuedRow(NamedTuple):

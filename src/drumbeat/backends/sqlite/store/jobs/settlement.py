@@ -10,7 +10,7 @@ from drumbeat.backends.sqlite.connection.times import to_microseconds
 from drumbeat.backends.sqlite.store.jobs.admission import Admission
 from drumbeat.backends.sqlite.store.jobs.insertion import wait
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
-from drumbeat.backends.sqlite.store.jobs.place import Place
+from drumbeat.backends.sqlite.store.jobs.rows import Place
 from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.session import COLUMN, PENDING, QUEUED, RUNNING, StoreSession
 from drumbeat.backends.sqlite.store.sql import JOBS, json_list, write_rows

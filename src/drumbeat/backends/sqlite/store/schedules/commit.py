@@ -11,8 +11,8 @@ from typing import Any
 from drumbeat.backends.sqlite.connection.hints import topics
 from drumbeat.backends.sqlite.connection.times import to_number, to_number_or_none
 from drumbeat.backends.sqlite.store.fence import fence_row
-from drumbeat.backends.sqlite.store.jobs.cancellation import cancel
 from drumbeat.backends.sqlite.store.jobs.insertion import create
+from drumbeat.backends.sqlite.store.jobs.transitions import cancel
 from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.schedules.ledger import Signature, record_fired, record_skipped
 from drumbeat.backends.sqlite.store.schedules.rows import columns_of, skips_from_text, skips_to_text

@@ -1,4 +1,4 @@
-"""Cancelling jobs, and reopening those that ended."""
+"""Transitions of jobs that nobody runs: they are cancelled, reopened or promoted."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from drumbeat.backends.sqlite.connection.hints import topics
+from drumbeat.backends.sqlite.connection.times import to_instant_or_none
 from drumbeat.backends.sqlite.store.jobs.insertion import wait
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
-from drumbeat.backends.sqlite.store.jobs.place import Place
-from drumbeat.backends.sqlite.store.jobs.rows import FOREVER
+from drumbeat.backends.sqlite.store.jobs.rows import FOREVER, Place
 from drumbeat.backends.sqlite.store.moment import Moment
-from drumbeat.backends.sqlite.store.session import COLUMN, StoreSession
-from drumbeat.backends.sqlite.store.sql import JOBS, json_list
+from drumbeat.backends.sqlite.store.session import COLUMN, PENDING, StoreSession
+from drumbeat.backends.sqlite.store.sql import JOBS, json_list, soonest
 from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.job import (
     Cancelled,
     CancelRequested,
     Change,
+    Promoted,
     Reopened,
     Status,
+    Ticket,
     TooLate,
 )
 from drumbeat.rules.jobs.transitions import allows
@@ -49,6 +51,23 @@ def cancel_waiting(
     session.execute(JOBS.cancel_waiting, values)
     session.execute(JOBS.guard_keys, (json_list((job_id,)),))
     session.count(group.lane, COLUMN[Status.CANCELLED], 1)
+
+
+def promote(session: StoreSession, limit: int, now: Moment) -> Promoted:
+    """Queue pending jobs whose time has come, earliest first, and say when the next is due."""
+    session.flush_rows()
+    rows = session.execute(JOBS.due_to_queue, (now.number, limit)).fetchall()
+    if rows:
+        session.groups.load(session.connection, (number for _, _, number, _ in rows))
+        last_run_at, last_job, _, _ = rows[-1]
+        session.execute(JOBS.delete_pending_through, (last_run_at, last_job))
+    tickets: list[Ticket] = []
+    for run_at, job_id, number, rank in rows:
+        group = session.groups.get(session.connection, number)
+        session.count(group.lane, PENDING, -1)
+        session.add_queued(group, Place(rank, run_at, job_id), now.number)
+        tickets.append(Ticket(JobId(job_id), group.queue))
+    return Promoted(tuple(tickets), to_instant_or_none(soonest(session.connection)))
 
 
 class JobStateRow(NamedTuple):
