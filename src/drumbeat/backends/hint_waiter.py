@@ -116,7 +116,7 @@ class ConfigurationWatch(Generic[Subject]):
         self._subject = subject
         self._get = get
         self._seen: tuple[Entry | None] | None = None
-        """In a tuple, to tell a key without a value from one that was never read."""
+        """In a tuple: a key without a value differs from one that was never read."""
 
     def __aiter__(self) -> AsyncIterator[Entry | None]:
         return self

@@ -1,14 +1,13 @@
 """No election: every candidate always leads.
 
-This is `coordinator="none"`, or `LEADER_ELECTION_ENABLED=false`. It concerns who fires ticks, and
-nothing else: locks, the list of nodes and configuration stay with the coordinator that the app has,
-or with its store, so that they are the fleet's. They are local only where nothing is shared, which
-is a memory store without a coordinator.
+This is `coordinator="none"`, or `LEADER_ELECTION_ENABLED=false`. It only decides who fires ticks:
+locks, the list of nodes and configuration stay with the coordinator of the app, or with its store,
+so all nodes share them. They are local only with a memory store without a coordinator.
 
 **The danger.** On ten instances with a memory store each, every tick runs ten times. On one shared
 store the fence still holds, so no tick fires twice, but the instances depose each other all the
-time: each claims an epoch, the others' writes are refused, they claim again. Neither is what one
-wants by accident, so the app logs a warning when it starts this way.
+time: each claims an epoch, the others' writes are refused, they claim again. So the app logs a
+warning when it starts this way.
 
 The scheduler's leases break the contract of `ports.coordinator.Leases` on purpose: the name is
 never held, so a candidate is never refused.
@@ -36,7 +35,6 @@ class EveryoneLeads:
         self._latest: dict[str, Lease] = {}
 
     async def acquire(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
-        """A new term, always."""
         lease = Lease(name, candidate, self._domain, next(self._tokens), ttl)
         self._latest[name] = lease
         return lease
@@ -53,7 +51,6 @@ class EveryoneLeads:
         return True
 
     async def current(self, name: str) -> Lease | None:
-        """The term that was granted last."""
         return self._latest.get(name)
 
     async def vacancies(self, name: str) -> AsyncIterator[None]:
@@ -72,23 +69,18 @@ class UncontestedLeases:
         self._others = others
 
     async def acquire(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
-        """A new term: always as the scheduler, else if the name is vacant."""
         return await self._of(name).acquire(name, candidate, ttl)
 
     async def renew(self, lease: Lease) -> Lease | None:
-        """The same term, for as long as it is held."""
         return await self._of(lease.name).renew(lease)
 
     async def release(self, lease: Lease) -> bool:
-        """End this very term."""
         return await self._of(lease.name).release(lease)
 
     async def current(self, name: str) -> Lease | None:
-        """The live term of the name; of the scheduler, the one that this process was given."""
         return await self._of(name).current(name)
 
     def vacancies(self, name: str) -> AsyncIterator[None]:
-        """Hints that the name may be vacant now."""
         return self._of(name).vacancies(name)
 
     def _of(self, name: str) -> Leases:

@@ -1,9 +1,9 @@
-"""The stored queue: no queue at all. The store itself tells when jobs may be ready.
+"""The stored queue: a queue without tickets, on the hints of the store.
 
-Nothing is published and no ticket is carried: a receiver waits until the store hints that a job
-may have become ready, and then returns empty-handed, which says: look at the store. Hints are
-counted, and each receiver remembers the count that it last looked at, so that a hint which comes
-while it is busy makes its next call return at once, and a hundred of them make it return once.
+Nothing is published. A receiver waits until the store hints that a job may be ready, and returns no
+tickets: its worker then looks at the store. Hints are counted, and each receiver remembers the
+count that it saw last. So a hint that comes while it is busy makes its next call return at once,
+and a hundred of them make it return once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Ticket
 
 Subscribe: TypeAlias = Callable[[Callable[[], None]], Callable[[], None]]
-"""Takes the call to make at each hint, and gives back the call that ends the subscription."""
+"""Takes the call to make at each hint, and returns the call that ends the subscription."""
 
 
 class StoredQueue:
@@ -38,17 +38,16 @@ class StoredQueue:
             self._unsubscribe = self._subscribe(self._hint)
 
     async def close(self) -> None:
-        """Stop listening, and send those who wait home."""
+        """Stop listening, and wake the receivers."""
         if self._unsubscribe is not None:
             self._unsubscribe()
             self._unsubscribe = None
         self._hint()
 
     async def publish(self, tickets: Sequence[Ticket]) -> None:
-        """Nothing: the store knows already."""
+        """Do nothing: the store has the jobs."""
 
     async def receive(self, queues: Sequence[str], by: NodeId, limit: int) -> Sequence[Ticket]:
-        """Wait until the store has hinted since the last time, and return nothing."""
         del queues, limit  # the store knows what this receiver takes
         woken = asyncio.Event()
         self._waiters.add(woken)
@@ -62,10 +61,10 @@ class StoredQueue:
             self._waiters.discard(woken)
 
     async def acknowledge(self, tickets: Sequence[Ticket], by: NodeId) -> None:
-        """Nothing: no ticket was handed out."""
+        """Do nothing: there are no tickets."""
 
     async def reclaim(self, idle: timedelta, limit: int) -> int:
-        """Nothing: no ticket was handed out."""
+        """Do nothing: there are no tickets."""
         del idle, limit
         return 0
 

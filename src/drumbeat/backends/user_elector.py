@@ -1,4 +1,4 @@
-"""Elected: a user's own elector in the place of an election.
+"""The user's own elector, in place of an election.
 
 `is_leader()` is a bare yes or no, without a term, an owner or a number. This turns it into leases:
 a term begins when the answer is yes, is renewed for as long as it stays yes, and is over at the
@@ -8,10 +8,10 @@ first no. An error is a no. To go on while the elector fails, wrap it in
 **It is asked again right before ticks are fired**, by `confirm`: a poll alone would let a leader
 that lost just before a tick still fire it.
 
-**The token is the store's own epoch and one.** It is read from the fence when the term begins, so
-that claiming it there is a compare-and-set: of two who read the same epoch only one can claim, and
-whoever read it long ago and fell asleep is outranked. Every instance of every fleet can therefore
-share one domain, and nothing has to be remembered but what the store remembers anyhow.
+**The token is the store's epoch plus one.** It is read from the fence when the term begins, so
+claiming it there is a compare-and-set: of two instances that read the same epoch only one can claim
+it, and one that read it long ago is outranked. So all instances of all fleets share one domain, and
+the store is the only memory that is needed.
 
 **The elector is asked on the loop that the app runs on**, since that is where its clients live. A
 handler that blocks this loop keeps the elector from being asked, and so ends the term in time.
@@ -45,40 +45,39 @@ SAID_NO = "the elector said no"
 
 @runtime_checkable
 class SteppingDown(Protocol):
-    """An elector that can be told to let others lead."""
+    """An elector that can let others lead on request."""
 
     def step_down(self, reason: str) -> None:
         """Give the present term up, and let others go first."""
         ...
 
 
-class Home:
-    """The loop that the app runs on."""
+class AppLoop:
+    """The event loop that the app runs on."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def enter(self) -> bool:
-        """The running loop is it, unless there is one already. True: the running loop is it."""
+    def claim(self) -> bool:
+        """Make the running loop the app's, if there is none yet; whether it is the app's now."""
         running = asyncio.get_running_loop()
         if self._loop is None:
             self._loop = running
         return self._loop is running
 
-    def leave(self) -> None:
-        """There is none any more."""
+    def forget(self) -> None:
         self._loop = None
 
-    async def ask(self, question: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The answer to a question that is put there, from whichever loop."""
+    async def run(self, call: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Run a coroutine on the app's loop, from any loop."""
         loop = self._loop
         if loop is None or loop is asyncio.get_running_loop():
-            return await question()
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(question(), loop))
+            return await call()
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(call(), loop))
 
 
 class ElectedLeases:
-    """The scheduler's terms by the word of the elector, every other by the coordinator's."""
+    """The elector decides on the scheduler's terms, the other coordinator on all others."""
 
     def __init__(self, elector: Elector, fence: Fence, others: Leases, clock: Clock) -> None:
         self._elector = elector
@@ -88,19 +87,17 @@ class ElectedLeases:
         self._term: Lease | None = None
         self._ended: tuple[Lease | None, str] = (None, "")
         self._ending = Lock()  # the app's loop and the elector's thread both end terms
-        self.home = Home()
+        self.app_loop = AppLoop()
 
     async def acquire(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
-        """A new term, if the elector says that this instance leads."""
         if name != SCHEDULER:
             return await self._others.acquire(name, candidate, ttl)
         if self._term is not None:
             return None
-        self._term = await self.home.ask(lambda: self._appoint(name, candidate, ttl))
+        self._term = await self.app_loop.run(lambda: self._appoint(name, candidate, ttl))
         return self._term
 
     async def renew(self, lease: Lease) -> Lease | None:
-        """The same term, for as long as the elector says so."""
         if lease.domain != DOMAIN:
             return await self._others.renew(lease)
         return lease if await self.confirm(lease) else None
@@ -108,7 +105,7 @@ class ElectedLeases:
     async def leads(self) -> bool:
         """Whether the elector says now that this instance leads. An error counts as a no."""
         try:
-            return await self.home.ask(self._is_leader)
+            return await self.app_loop.run(self._is_leader)
         except Exception:  # noqa: BLE001 - the next try for a term reports it
             return False
 
@@ -117,7 +114,7 @@ class ElectedLeases:
         if lease != self._term:
             return False
         try:
-            leads = await self.home.ask(self._is_leader)
+            leads = await self.app_loop.run(self._is_leader)
         except Exception as error:  # noqa: BLE001 - whatever a user's elector raises is a no
             self._end(lease, f"the elector failed: {error!r}")
             return False
@@ -131,24 +128,24 @@ class ElectedLeases:
         return reason if ended == lease else SAID_NO
 
     async def release(self, lease: Lease) -> bool:
-        """End the term; an elector that can is told to let others lead."""
+        """End the term, and ask the elector to let others lead if it can."""
         if lease.domain != DOMAIN:
             return await self._others.release(lease)
         ended = self._end(lease, "released")
         if ended:
-            await self.home.ask(self._step_down)
+            await self.app_loop.run(self._step_down)
         return ended
 
     async def current(self, name: str) -> Lease | None:
-        """Our own term; else that of whoever claimed the store's fence last by an elector's word.
+        """Our own term; else the last one that an elector's instance claimed at the store's fence.
 
-        For showing only: nobody but that instance knows whether it still leads.
+        For display: only that instance knows whether it still leads.
         """
         if name != SCHEDULER:
             return await self._others.current(name)
         if self._term is not None:
             return self._term
-        row = await self.home.ask(lambda: self._fence.read(name))
+        row = await self.app_loop.run(lambda: self._fence.read(name))
         if row is None or row.domain != DOMAIN:
             return None
         return Lease(name, row.holder, DOMAIN, row.token, timedelta(0))
@@ -193,10 +190,10 @@ class ElectedCoordinator:
         self._others = others
 
     async def open(self) -> None:
-        """Make the other coordinator ready; where this is called first is where electors live."""
-        if self.leases.home.enter():
+        """Open the other coordinator. Electors are asked on the loop that calls this first."""
+        if self.leases.app_loop.claim():
             await self._others.open()
 
     async def close(self) -> None:
         """Forget the loop. The owner of the other coordinator closes it."""
-        self.leases.home.leave()
+        self.leases.app_loop.forget()

@@ -51,7 +51,6 @@ class MemoryQueue:
         self._listeners.wake()
 
     async def publish(self, tickets: Sequence[Ticket]) -> None:
-        """Tell the workers of each ticket's queue."""
         with self._lock:
             for ticket in tickets:
                 self._enqueue(ticket)
@@ -59,7 +58,6 @@ class MemoryQueue:
             self._listeners.wake()
 
     async def receive(self, queues: Sequence[str], by: NodeId, limit: int) -> Sequence[Ticket]:
-        """Wait for tickets of these queues and return at most `limit` of them."""
         woken = asyncio.Event()
         closings = self._closings
         stop = self._listeners.add(ANY, woken.set)
@@ -74,13 +72,11 @@ class MemoryQueue:
             stop()
 
     async def acknowledge(self, tickets: Sequence[Ticket], by: NodeId) -> None:
-        """The tickets were looked at by this receiver."""
         with self._lock:
             for ticket in tickets:
                 self._unacknowledged.pop((by, ticket), None)
 
     async def reclaim(self, idle: timedelta, limit: int) -> int:
-        """Bring again what was received but not acknowledged for `idle`."""
         with self._lock:
             since = self._clock.elapsed() - idle.total_seconds()
             over = [key for key, received in self._unacknowledged.items() if received <= since]

@@ -26,7 +26,6 @@ class NamedSql(NamedTuple):
 
 
 def read_statements(package: str, file: str) -> dict[str, NamedSql]:
-    """The statements of a file, by their names."""
     found = list(_parse(files(package).joinpath(file).read_text(encoding="utf-8"), file))
     by_name = {each.name: each for each in found}
     assert len(by_name) == len(found), f"{file}: two statements have the same name"

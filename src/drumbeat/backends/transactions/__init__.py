@@ -1,7 +1,7 @@
-"""Transactions: a statement of ours, run over a connection of the caller's.
+"""Transactions: runs our statement over a connection of the caller.
 
-Drivers are recognised by where their classes come from and are never imported here: whoever hands
-us a connection has imported its driver already.
+Drivers are recognised by the package of their classes and are never imported here: the caller has
+imported the driver of its connection already.
 """
 
 from drumbeat.backends.transactions.connections import CallersTransactions

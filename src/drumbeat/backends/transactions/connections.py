@@ -1,8 +1,9 @@
-"""Connections: which of them can be used how, and what is said when one cannot."""
+"""Connections of callers: runs our statement over them, and explains why one cannot be used."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from drumbeat.backends.transactions.drivers import (
     Asynchronous,
@@ -22,33 +23,25 @@ class CallersTransactions:
     """Runs statements over connections of psycopg, asyncpg, SQLAlchemy and Django."""
 
     async def run(self, connection: object, insertion: Insertion) -> Sequence[Inserted | Duplicate]:
-        """Create the jobs over an asynchronous connection."""
         driver = _known(connection)
         if isinstance(driver, Synchronous):
             raise InvalidOption(
                 f"{_named(connection)} would block the event loop; "
                 "call submit_sync(...) with it, or use an asynchronous connection"
             )
-        try:
+        with _explained(connection):
             rows = await driver.run(connection, insertion)
-        except Exception as error:
-            _explain(error, connection)
-            raise
         return insertion.verdicts(rows)
 
     def run_sync(self, connection: object, insertion: Insertion) -> Sequence[Inserted | Duplicate]:
-        """Create the jobs over a synchronous one."""
         driver = _known(connection)
         if isinstance(driver, Asynchronous):
             raise InvalidOption(
                 f"{_named(connection)} is asynchronous; await submit(...) with it, "
                 "or use a synchronous connection"
             )
-        try:
+        with _explained(connection):
             rows = driver.run(connection, insertion)
-        except Exception as error:
-            _explain(error, connection)
-            raise
         return insertion.verdicts(rows)
 
 
@@ -67,8 +60,17 @@ def _named(connection: object) -> str:
     return f"{kind.__module__.partition('.')[0]}.{kind.__name__}"
 
 
+@contextmanager
+def _explained(connection: object) -> Generator[None]:
+    """Replace an error of the database by one that says what to do."""
+    try:
+        yield
+    except Exception as error:
+        _explain(error, connection)
+        raise
+
+
 def _explain(error: Exception, connection: object) -> None:
-    """Say what is behind an error that only the database would understand."""
     kind = kind_of_database(connection)
     if kind not in (None, "postgresql"):
         raise ConfigurationError(

@@ -90,7 +90,7 @@ DRIVERS: dict[tuple[str, str], Synchronous | Asynchronous] = {
 
 
 def driver_of(connection: object) -> Synchronous | Asynchronous | None:
-    """The driver of a connection; None: nobody knows it."""
+    """The driver of a connection; None: it is not supported."""
     for kind in type(connection).__mro__:
         found = DRIVERS.get((kind.__module__.partition(".")[0], kind.__name__))
         if found is not None:

@@ -34,7 +34,7 @@ class MemoryLeases:
         self._tokens = count(1)
         self._terms: dict[str, Term] = {}
         self._turns: dict[str, int] = {}
-        """How often each name was acquired or released: tells one vacancy from the next."""
+        """How often each name was acquired or released: numbers the vacancies."""
 
     async def acquire(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
         with self._lock:
@@ -70,7 +70,6 @@ class MemoryLeases:
             return None if term is None else term.lease
 
     def vacancies(self, name: str) -> AsyncIterator[None]:
-        """A hint for each time that the name is found vacant, at once if it is so now."""
         return ChangeHints(self._waiter, ANY, lambda: self._vacancy(name))
 
     async def _vacancy(self, name: str) -> tuple[int | None, timedelta | None]:

@@ -1,4 +1,4 @@
-"""Fence: the memory store's last word on who may write as a leader."""
+"""Fence: decides who may write as a leader to the memory store."""
 
 from __future__ import annotations
 

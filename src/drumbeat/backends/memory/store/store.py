@@ -59,7 +59,6 @@ class MemoryStore:
         return self._step.now()
 
     def subscribe(self, topic: Topic, wake: Callable[[], None]) -> Callable[[], None]:
-        """Call `wake` on the loop that runs here now, after a step that touched the topic."""
         with self._step:
             listener = self._hints.subscribe(topic, wake)
 

@@ -9,8 +9,8 @@ Several processes use one file at once, each through threads of its own (`databa
 - **Readers** (`reader.py`), which see the last commit and never delay a writer.
 - **A checkpointer** (`log/checkpointer.py`), which copies the write-ahead log into the file on its
   own connection when the log is too long, so that no commit has to do it.
-- **A messenger** (`hints/messenger.py`), which tells the other processes by a datagram that
-  something has changed, and wakes the listeners of this process when one comes in.
+- **A messenger** (`hints/messenger.py`), which sends a datagram to the other processes after a
+  change, and wakes the listeners of this process when one arrives.
 
 Around them: where the file may be, whether it is ours and who may read it (`file/`), how it is
 opened (`connections.py`), what its errors mean (`errors.py`), and its statements (`statements.py`).

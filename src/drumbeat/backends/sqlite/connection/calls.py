@@ -54,7 +54,7 @@ class Call(Generic[Context]):
         if isinstance(result, DeferredResult):
             try:
                 self.result = cast("DeferredResult[object]", result).build()
-            except Exception as error:  # noqa: BLE001 - it goes to the caller; the thread lives on
+            except Exception as error:  # noqa: BLE001 - it goes to the caller; the thread goes on
                 self.fail(error)
 
     def parts(self) -> Sequence[Call[Context]]:
@@ -93,18 +93,15 @@ class JoinedCalls(Call[Context]):
 
     @property
     def size(self) -> int:
-        """How many callers wait for it."""
         return len(self.requests)
 
     def parts(self) -> Sequence[Call[Context]]:
-        """The single calls that it consists of."""
         return [
             Call(_single(self.together, request), future)
             for request, future in zip(self.requests, self.futures, strict=True)
         ]
 
     def resolve(self) -> None:
-        """Resolve all futures. Their loop calls this."""
         if self.failed:
             for future in self.futures:
                 if not future.done():
@@ -129,7 +126,6 @@ def _single(
 
 
 def in_parts(calls: Iterable[Call[Context]]) -> list[Call[Context]]:
-    """The single calls, as they were made."""
     return [part for call in calls for part in call.parts()]
 
 

@@ -18,7 +18,7 @@ _MEANINGS = {
     sqlite3.SQLITE_NOTADB: "it is not a database any more",
     sqlite3.SQLITE_NOMEM: "there is no memory left",
 }
-_CONNECTION_OVER = frozenset(
+_ENDS_THE_CONNECTION = frozenset(
     {
         sqlite3.SQLITE_IOERR,
         sqlite3.SQLITE_CANTOPEN,
@@ -42,10 +42,9 @@ def code_of(error: sqlite3.Error) -> int:
 
 def ends_the_connection(error: sqlite3.Error) -> bool:
     """Whether the file must be opened again."""
-    return code_of(error) in _CONNECTION_OVER
+    return code_of(error) in _ENDS_THE_CONNECTION
 
 
 def unavailable(path: Path, error: sqlite3.Error) -> Unavailable:
-    """The error for callers, with the reason."""
     meaning = _MEANINGS.get(code_of(error), "SQLite failed")
     return Unavailable(f"{path} is not available: {meaning} ({error})")

@@ -66,7 +66,7 @@ class Reader:
             if ends_the_connection(error):
                 self.disconnect()
             call.fail(unavailable(self._path, error) if of_the_file(error) else error)
-        except Exception as error:  # noqa: BLE001 - it goes to the caller; the thread lives on
+        except Exception as error:  # noqa: BLE001 - it goes to the caller; the thread goes on
             call.fail(error)
 
     def disconnect(self) -> None:

@@ -91,7 +91,7 @@ class Transactions(Generic[S]):
                     raise
                 self._transact_with_room(connection, parts, self._each_by_itself)
                 return parts
-        except Exception as error:  # noqa: BLE001 - it goes to the callers; the thread lives on
+        except Exception as error:  # noqa: BLE001 - it goes to the callers; the thread goes on
             parts = in_parts(calls)
             for call in parts:
                 call.fail(self._reported(error))

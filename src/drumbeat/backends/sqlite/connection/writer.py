@@ -85,7 +85,6 @@ class Writer(Generic[S]):
         return future
 
     async def open(self) -> None:
-        """Open the file now, so that its errors are raised now."""
         await self.do(lambda _: None)
 
     async def close(self) -> None:
@@ -116,22 +115,22 @@ class Writer(Generic[S]):
             self._calls.put(calls)
 
     def _run(self) -> None:
-        going_on = True
-        while going_on:
+        closing = False
+        while not closing:
             calls = self._calls.get()
             if calls is None:
                 break
-            going_on = self._gather(calls)
+            closing = self._gather(calls)
             build_and_resolve(self._transactions.run(calls))
             del calls  # keep nothing of a batch alive while the thread waits for the next
         self._transactions.close()
 
     def _gather(self, calls: list[Call[S]]) -> bool:
-        """Add every call that waits; False: the writer is closing."""
+        """Add every call that waits; True: the writer is closing."""
         with suppress(Empty):
             while sum(call.size for call in calls) < LARGEST_BATCH:
                 more = self._calls.get_nowait()
                 if more is None:
-                    return False
+                    return True
                 calls += more
-        return True
+        return False

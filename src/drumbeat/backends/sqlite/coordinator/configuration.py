@@ -38,7 +38,6 @@ class SqliteConfiguration:
         return await self._database.write(step)
 
     def watch(self, key: str) -> AsyncIterator[Entry | None]:
-        """The value now, and again after each change."""
         return ConfigurationWatch(self._waiter, CONFIGURATION, lambda: self.get(key))
 
 

@@ -49,7 +49,6 @@ class SqliteLeases:
         return await self._database.read(lambda connection: self._live(connection, name)[0])
 
     def vacancies(self, name: str) -> AsyncIterator[None]:
-        """A hint for each time that the name is found vacant, at once if it is so now."""
         return ChangeHints(self._waiter, LEASES, lambda: self.vacancy(name))
 
     async def vacancy(self, name: str) -> tuple[int | None, timedelta | None]:

@@ -61,7 +61,6 @@ class SqliteRegistry:
         return [node_from_text(said) for said in listed]
 
     def changes(self) -> AsyncIterator[None]:
-        """A hint at once, and after each change, also when a node's time runs out."""
         return ChangeHints(self._waiter, REGISTRY, self.listed)
 
     async def listed(self) -> tuple[Listed, timedelta | None]:

@@ -1,4 +1,4 @@
-"""Fence: the SQLite store's last word on who may write as a leader."""
+"""Fence: decides who may write as a leader to the SQLite store."""
 
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ class SqliteFence:
 
 
 def fence_row(connection: sqlite3.Connection, election: str) -> FenceRow | None:
-    """Who holds the fence of an election."""
     row = connection.execute(NODES.fence, (election,)).fetchone()
     if row is None:
         return None

@@ -52,7 +52,6 @@ class SqliteQueues:
 
 
 def counts_by_queue(connection: sqlite3.Connection) -> dict[str, dict[Status, int]]:
-    """How many jobs of each queue have each status."""
     return {
         queue: counted(STATUSES, numbers)
         for queue, *numbers in connection.execute(VIEWS.counts)

@@ -210,7 +210,6 @@ class StoreSession(Session):
         return self._usage.get(key, 0)
 
     def count_usage(self, key: str, change: int) -> None:
-        """Add to the number of jobs that run under a key."""
         self._usage[key] = self._usage.get(key, 0) + change
         self._changed_usage.add(key)
 

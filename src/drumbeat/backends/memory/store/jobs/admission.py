@@ -43,7 +43,7 @@ class Admission:
         """By rate key."""
         self._serial = count()
         self.unparked = 0
-        """How many parked jobs have come back so far. It tells a claim that queues have changed."""
+        """How many parked jobs have come back so far; a claim compares it to notice new jobs."""
 
     def reached(self, limits: tuple[Limit, ...], on_conflict: OnConflict) -> Limit | None:
         """The first of the limits with this `on_conflict` that is reached, if one is."""
@@ -64,7 +64,6 @@ class Admission:
         return None if opens_at is None or opens_at <= number else EPOCH + opens_at * MICROSECOND
 
     def start(self, spec: JobSpec, now: datetime) -> None:
-        """Count a job that starts, for its limits and its rate."""
         for limit in spec.limits:
             self._running[limit.key] = self._running.get(limit.key, 0) + 1
         rate = spec.rate
@@ -113,12 +112,10 @@ class Admission:
             del record.lane.groups[record.spec.limits, record.spec.rate]
 
     def park_at_limit(self, place: Place, limit: Limit) -> None:
-        """Park a job until a job with the key ends."""
         spots = self._reached.setdefault(limit.key, {})
         heappush(spots.setdefault((place[3].lane, limit.at_most), []), place)
 
     def park_for_rate(self, place: Place, rate: Rate, opens_at: datetime) -> None:
-        """Park a job until the rate lets it start."""
         lane = place[3].lane
         spent = lane.spent.get(rate)
         if spent is None:

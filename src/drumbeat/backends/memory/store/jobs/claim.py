@@ -25,7 +25,6 @@ class Claim:
         self.try_at: datetime | None = None
 
     def run(self, wanted: Wanted) -> None:
-        """Claim as much as is wanted and may start."""
         limit = wanted.limit + wanted.ahead
         if limit <= 0:
             return
@@ -80,7 +79,7 @@ class Claim:
         elif full := admission.reached(limits, OnConflict.WAIT):
             admission.park_at_limit(place, full)
         elif admission.reached(limits, OnConflict.CANCEL):
-            # Only now is it the job's turn: until here, something made it wait.
+            # Nothing makes the job wait any more, so this is its turn.
             self._table.cancel(record, LIMIT_REACHED, now)
             self.cancelled.append(record.id)
         else:

@@ -79,7 +79,6 @@ class JobRecord:
         )
 
     def held(self) -> Attempt:
-        """The attempt that is running."""
         assert self.node is not None, "a running job has a node"
         assert self.started_at is not None, "a running job has a start"
         return new_attempt(
@@ -102,7 +101,6 @@ class JobRecord:
         del self.history[:-HISTORY]
 
     def attempts(self) -> list[AttemptRecord]:
-        """The attempts that ended, oldest first."""
         rows = list(self.history or ())
         if self.status is COMPLETED:
             rows.append(self._row(Change.COMPLETE, self.error, self.finished_at or self.run_at))

@@ -14,35 +14,15 @@ from drumbeat.backends.memory.store.step import Step
 from drumbeat.backends.store_rules import check_settlements, check_times, page_of
 from drumbeat.model.fast_construction import fast_constructor
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.jobs.job import (
-    Attempt,
-    AttemptRecord,
-    Cancelled,
-    CancelRequested,
-    Change,
-    Duplicate,
-    Inserted,
-    Job,
-    JobFilter,
-    JobSpec,
-    Promoted,
-    Reopened,
-    Settled,
-    Settlement,
-    Status,
-    Superseded,
-    Taken,
-    TooLate,
-    Wanted,
-)
+from drumbeat.model.jobs import job as jobs
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.ports.store import At
 from drumbeat.rules.jobs.transitions import allows
 from drumbeat.rules.page_position import no_place, place_after
 
-new_inserted = fast_constructor(Inserted)
-new_settled = fast_constructor(Settled)
-new_taken = fast_constructor(Taken)
+new_inserted = fast_constructor(jobs.Inserted)
+new_settled = fast_constructor(jobs.Settled)
+new_taken = fast_constructor(jobs.Taken)
 
 
 class MemoryJobs:
@@ -54,30 +34,30 @@ class MemoryJobs:
         self._nodes = nodes
 
     async def insert(
-        self, specs: Sequence[JobSpec], at: At = None
-    ) -> Sequence[Inserted | Duplicate]:
+        self, specs: Sequence[jobs.JobSpec], at: At = None
+    ) -> Sequence[jobs.Inserted | jobs.Duplicate]:
         with self._step as step:
             now = step.now(at)
             check_times(specs)
             return [self._insert(spec, now) for spec in specs]
 
-    async def promote(self, limit: int, at: At = None) -> Promoted:
+    async def promote(self, limit: int, at: At = None) -> jobs.Promoted:
         with self._step as step:
             tickets = self._table.promote(limit, step.now(at))
-            return Promoted(tuple(tickets), self._table.next_appointment())
+            return jobs.Promoted(tuple(tickets), self._table.next_appointment())
 
-    async def stale(self, queued_for: timedelta, limit: int, at: At = None) -> Promoted:
+    async def stale(self, queued_for: timedelta, limit: int, at: At = None) -> jobs.Promoted:
         with self._step as step:
             tickets = self._table.stale(step.now(at) - queued_for, limit)
-            return Promoted(tuple(tickets), self._table.next_appointment())
+            return jobs.Promoted(tuple(tickets), self._table.next_appointment())
 
     async def take(
         self,
-        wanted: Wanted,
+        wanted: jobs.Wanted,
         by: NodeId,
-        settled: Sequence[Settlement] = (),
+        settled: Sequence[jobs.Settlement] = (),
         at: At = None,
-    ) -> Taken:
+    ) -> jobs.Taken:
         with self._step as step:
             now = step.now(at)
             check_settlements(settled)
@@ -89,8 +69,8 @@ class MemoryJobs:
             )
 
     async def settle(
-        self, settlements: Sequence[Settlement], at: At = None
-    ) -> Sequence[Settled | Superseded]:
+        self, settlements: Sequence[jobs.Settlement], at: At = None
+    ) -> Sequence[jobs.Settled | jobs.Superseded]:
         with self._step as step:
             now = step.now(at)
             check_settlements(settlements)
@@ -98,20 +78,22 @@ class MemoryJobs:
 
     async def cancel(
         self, job_ids: Sequence[JobId], reason: str = "", at: At = None
-    ) -> Sequence[Cancelled | CancelRequested | TooLate]:
+    ) -> Sequence[jobs.Cancelled | jobs.CancelRequested | jobs.TooLate]:
         with self._step as step:
             now = step.now(at)
             return [self._cancel(job_id, reason, now) for job_id in job_ids]
 
-    async def reopen(self, job_ids: Sequence[JobId], at: At = None) -> Sequence[Reopened | TooLate]:
+    async def reopen(
+        self, job_ids: Sequence[JobId], at: At = None
+    ) -> Sequence[jobs.Reopened | jobs.TooLate]:
         with self._step as step:
             now = step.now(at)
             return [self._reopen(job_id, now) for job_id in job_ids]
 
-    async def lost(self, limit: int, at: At = None) -> Sequence[Attempt]:
+    async def lost(self, limit: int, at: At = None) -> Sequence[jobs.Attempt]:
         with self._step as step:
             now = step.now(at)
-            attempts: builtins.list[Attempt] = []
+            attempts: builtins.list[jobs.Attempt] = []
             for node, held in self._table.running.items():
                 if not self._nodes.alive(node, now):
                     attempts += [record.held() for record in held.values()]
@@ -120,35 +102,35 @@ class MemoryJobs:
             return attempts[:limit]
 
     async def reap(
-        self, settlements: Sequence[Settlement], node: NodeId, at: At = None
-    ) -> Sequence[Settled | Superseded]:
+        self, settlements: Sequence[jobs.Settlement], node: NodeId, at: At = None
+    ) -> Sequence[jobs.Settled | jobs.Superseded]:
         with self._step as step:
             now = step.now(at)
             check_settlements(settlements)
             if self._nodes.alive(node, now):
-                return [Superseded(settlement.hold) for settlement in settlements]
+                return [jobs.Superseded(settlement.hold) for settlement in settlements]
             return [self._settle(settlement, now) for settlement in settlements]
 
-    async def held(self, by: NodeId) -> Sequence[Attempt]:
+    async def held(self, by: NodeId) -> Sequence[jobs.Attempt]:
         with self._step:
             return [record.held() for record in self._table.running.get(by, {}).values()]
 
-    async def get(self, job_ids: Sequence[JobId]) -> Sequence[Job | None]:
+    async def get(self, job_ids: Sequence[JobId]) -> Sequence[jobs.Job | None]:
         with self._step:
             found = [self._table.records.get(job_id) for job_id in job_ids]
             return [record.job() if record else None for record in found]
 
-    async def list(self, wanted: JobFilter, page: PageRequest) -> Page[Job]:
+    async def list(self, wanted: jobs.JobFilter, page: PageRequest) -> Page[jobs.Job]:
         with self._step:
-            jobs = (each.job() for each in self._newest_first(page) if matches(each, wanted))
-            return page_of(jobs, page.size, "job", lambda job: job.id)
+            found = (each.job() for each in self._newest_first(page) if matches(each, wanted))
+            return page_of(found, page.size, "job", lambda job: job.id)
 
-    async def attempts(self, job_id: JobId) -> Sequence[AttemptRecord]:
+    async def attempts(self, job_id: JobId) -> Sequence[jobs.AttemptRecord]:
         with self._step:
             record = self._table.records.get(job_id)
             return record.attempts() if record else ()
 
-    async def counts(self) -> Mapping[str, Mapping[Status, int]]:
+    async def counts(self) -> Mapping[str, Mapping[jobs.Status, int]]:
         with self._step:
             return self._table.lanes.counts()
 
@@ -157,38 +139,38 @@ class MemoryJobs:
     ) -> Sequence[str]:
         with self._step:
             lanes = self._table.lanes.within(tuple(queues))
-            waiting = {lane.task for lane in lanes if lane.tally[Status.QUEUED]}
+            waiting = {lane.task for lane in lanes if lane.tally[jobs.Status.QUEUED]}
             return sorted(waiting - known)[:limit]
 
-    def _insert(self, spec: JobSpec, now: datetime) -> Inserted | Duplicate:
+    def _insert(self, spec: jobs.JobSpec, now: datetime) -> jobs.Inserted | jobs.Duplicate:
         identity = spec.dedupe_identity
         if identity is not None:
             standing = self._table.dedupe.standing(identity, now)
             if standing is not None:
-                return Duplicate(standing.job())
+                return jobs.Duplicate(standing.job())
         return new_inserted(self._table.create(spec, now).job())
 
-    def _settle(self, settlement: Settlement, now: datetime) -> Settled | Superseded:
+    def _settle(self, settlement: jobs.Settlement, now: datetime) -> jobs.Settled | jobs.Superseded:
         record = self._table.holder(settlement.hold)
         if record is None:
-            return Superseded(settlement.hold)
+            return jobs.Superseded(settlement.hold)
         return new_settled(settlement.hold, self._table.settle(record, settlement, now))
 
     def _cancel(
         self, job_id: JobId, reason: str, now: datetime
-    ) -> Cancelled | CancelRequested | TooLate:
+    ) -> jobs.Cancelled | jobs.CancelRequested | jobs.TooLate:
         record = self._table.records.get(job_id)
-        if record is None or not allows(record.status, Change.CANCEL):
-            return TooLate(job_id, record.status if record else None)
+        if record is None or not allows(record.status, jobs.Change.CANCEL):
+            return jobs.TooLate(job_id, record.status if record else None)
         self._table.cancel(record, reason, now)
-        return CancelRequested(job_id) if record.cancel_requested else Cancelled(job_id)
+        return jobs.CancelRequested(job_id) if record.cancel_requested else jobs.Cancelled(job_id)
 
-    def _reopen(self, job_id: JobId, now: datetime) -> Reopened | TooLate:
+    def _reopen(self, job_id: JobId, now: datetime) -> jobs.Reopened | jobs.TooLate:
         record = self._table.records.get(job_id)
-        if record is None or not allows(record.status, Change.REOPEN):
-            return TooLate(job_id, record.status if record else None)
+        if record is None or not allows(record.status, jobs.Change.REOPEN):
+            return jobs.TooLate(job_id, record.status if record else None)
         self._table.reopen(record, now)
-        return Reopened(job_id)
+        return jobs.Reopened(job_id)
 
     def _newest_first(self, page: PageRequest) -> Iterator[JobRecord]:
         """The jobs after a page's place, by falling id, since ids rise with time."""
@@ -203,7 +185,7 @@ class MemoryJobs:
         return (record for record in found if record is not None)
 
 
-def matches(record: JobRecord, wanted: JobFilter) -> bool:
+def matches(record: JobRecord, wanted: jobs.JobFilter) -> bool:
     """Whether a job fits every given field of a filter; `created_to` itself is outside."""
     spec = record.spec
     return (

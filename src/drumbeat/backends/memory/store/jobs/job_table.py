@@ -83,7 +83,6 @@ class JobTable:
         return record
 
     def start(self, record: JobRecord, by: NodeId, now: datetime) -> Attempt:
-        """Claim a queued job."""
         self._withdraw(record)
         record.lane.tally[RUNNING] += 1
         record.status = RUNNING
@@ -109,7 +108,7 @@ class JobTable:
 
     def settle(self, record: JobRecord, settlement: Settlement, now: datetime) -> Status:
         """Close the running attempt, and return the job's new status."""
-        self._let_go(record)
+        self._take_off_node(record)
         change, error = settlement.change, settlement.error
         if change is not COMPLETE:
             change = settled(change, cancel_requested=record.cancel_requested)
@@ -152,7 +151,6 @@ class JobTable:
         self._wait(record, now)
 
     def forget(self, record: JobRecord) -> None:
-        """Remove a finished job for good."""
         del self.records[record.id]
         forgotten = self.forgotten.setdefault(record.lane.queue, {})
         forgotten[record.status] = forgotten.get(record.status, 0) + 1
@@ -161,7 +159,6 @@ class JobTable:
         self.lanes.discard_if_empty(record.lane)
 
     def promote(self, limit: int, now: datetime) -> list[Ticket]:
-        """Queue pending jobs whose time has come, earliest first."""
         tickets: list[Ticket] = []
         while len(tickets) < limit:
             due_at = self.next_appointment()
@@ -224,14 +221,13 @@ class JobTable:
         self._hints.note(JOBS)
 
     def _withdraw(self, record: JobRecord) -> None:
-        """Take a waiting job from its place."""
         status = record.status
         record.lane.tally[status] -= 1
         record.place = None
         if status is QUEUED:
             del self._queued[record.id]
 
-    def _let_go(self, record: JobRecord) -> None:
+    def _take_off_node(self, record: JobRecord) -> None:
         """Take a running job off its node, and unpark those that waited for its room."""
         assert record.node is not None, "a running job has a node"
         record.lane.tally[RUNNING] -= 1

@@ -92,7 +92,6 @@ class Lanes:
         return counts
 
     def discard_if_empty(self, lane: Lane) -> None:
-        """Delete a lane that has no job left."""
         if not any(lane.tally.values()):
             tasks = self._queues[lane.queue]
             tasks.pop(lane.task, None)

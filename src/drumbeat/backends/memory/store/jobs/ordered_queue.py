@@ -33,14 +33,12 @@ class OrderedQueue(Generic[Entry]):
             ordered.append(entry)
 
     def first(self) -> Entry | None:
-        """The smallest entry, which stays in the queue."""
         ordered, strays = self._ordered, self._strays
         if strays and (not ordered or strays[0] < ordered[0]):
             return strays[0]
         return ordered[0] if ordered else None
 
     def pop(self) -> Entry:
-        """Remove and return the smallest entry."""
         ordered, strays = self._ordered, self._strays
         if strays and (not ordered or strays[0] < ordered[0]):
             return heappop(strays)

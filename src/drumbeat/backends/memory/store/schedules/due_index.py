@@ -28,7 +28,6 @@ class DueIndex:
         """The instants, in order, that a query has passed already."""
 
     def add(self, name: str, tick: datetime) -> None:
-        """Add a schedule's next tick."""
         bucket = self._buckets.get(tick)
         if bucket is None:
             self._buckets[tick] = name
@@ -39,7 +38,6 @@ class DueIndex:
             bucket[name] = None
 
     def remove(self, name: str, tick: datetime) -> None:
-        """Remove a schedule's next tick."""
         bucket = self._buckets[tick]
         if isinstance(bucket, str):
             del self._buckets[tick]
@@ -49,7 +47,6 @@ class DueIndex:
                 del self._buckets[tick]
 
     def earliest(self) -> datetime | None:
-        """The earliest tick of all."""
         self._drop_dead()
         if self._ripe:
             return self._ripe[0]

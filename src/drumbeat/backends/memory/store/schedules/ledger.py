@@ -46,7 +46,6 @@ class Ledger:
         """Rows old enough to be pruned that were the last of their schedule."""
 
     def has_fired(self, name: str, tick_at: datetime) -> bool:
-        """Whether the tick is in the ledger as fired."""
         rows = self._rows.get(name)
         if rows is None or rows[-1].tick_at < tick_at:
             return False
@@ -55,13 +54,11 @@ class Ledger:
         return any(row.outcome is FIRED for row in rows[first:last])
 
     def fired(self, name: str, tick_at: datetime, job_id: JobId, by: Signature) -> None:
-        """Record a tick that fired."""
         now = by.recorded_at
         row = (name, tick_at, FIRED, now, now - tick_at, tick_at, 1, None, job_id)
         self._add(new_tick(*row, by.leader, by.epoch, by.backfilled))
 
     def skipped(self, name: str, skip: Skip, by: Signature) -> None:
-        """Record a run of ticks that did not fire."""
         now, first = by.recorded_at, skip.tick_at
         row = (name, first, SKIPPED, now, now - first, skip.through, skip.count, skip.reason, None)
         self._add(new_tick(*row, by.leader, by.epoch))

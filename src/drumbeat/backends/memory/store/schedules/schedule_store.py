@@ -195,7 +195,6 @@ def is_as_read(read: StoredSchedule | None, stored: StoredSchedule | None) -> bo
 
 
 def advanced(stored: StoredSchedule, plan: Plan, jobs: list[JobId]) -> StoredSchedule:
-    """The schedule after a plan was written."""
     skips = stored.skips
     if skips:
         skips = frozenset(skip for skip in skips if skip > plan.cursor)

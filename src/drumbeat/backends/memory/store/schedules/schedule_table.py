@@ -28,7 +28,6 @@ class ScheduleTable:
         self.get = self._schedules.get
 
     def write(self, stored: StoredSchedule) -> None:
-        """Write a schedule; it replaces the one with its name, if there is one."""
         name = stored.schedule.name
         before = self._schedules.get(name)
         if before is None:

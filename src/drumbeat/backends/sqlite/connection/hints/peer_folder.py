@@ -29,13 +29,11 @@ class PeerFolder:
         self._open()
 
     def bind(self, incoming: socket.socket, peer: str) -> None:
-        """Put a socket into it, for its owner only."""
         os.fchmod(incoming.fileno(), FILE)  # it gets these rights at once, less the umask
         incoming.bind(self.address(peer))
         os.chmod(peer, FILE, dir_fd=self._handle)
 
     def peers(self) -> list[str]:
-        """The sockets that are there."""
         if self._handle < 0 and not os.access(self._name, os.F_OK):
             return []  # at most commits nobody listens: cheaper than an error
         try:

@@ -46,7 +46,6 @@ class Receiver:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop, and clear the socket away."""
         self._stop.send(b"!")
         self._thread.join()
         self._stop.close()
@@ -107,7 +106,6 @@ class Receiver:
 
 
 def _drain(incoming: socket.socket) -> int:
-    """The topics of all datagrams that have come in."""
     topics = 0
     with suppress(BlockingIOError):
         for _ in range(_MANY):

@@ -74,7 +74,7 @@ class Checkpointer:
         self._connect = connect
         self._file = LogFile(path)
         self._wanted = Event()
-        self._over = False
+        self._closing = False
         self._thread: Thread | None = None
         self._pause = Event()
         """Never set: for waiting."""
@@ -111,14 +111,14 @@ class Checkpointer:
         return self._file.size() < before
 
     def before_close(self, connection: sqlite3.Connection) -> None:
-        """Truncate a long log before the writer closes, without waiting for anybody."""
+        """Truncate a long log before the writer closes, without waiting for readers."""
         if self._file.size() > SHORT:
             with suppress(sqlite3.Error):
                 truncate_log(connection)
 
     def close(self) -> None:
         """Stop after the checkpoint that is under way."""
-        self._over = True
+        self._closing = True
         self._wanted.set()
         if self._thread is not None:
             self._thread.join()
@@ -133,9 +133,9 @@ class Checkpointer:
 
     def _run(self) -> None:
         pause: float | None = None
-        while not self._over:
+        while not self._closing:
             woken = self._wanted.wait(pause)
-            if self._over:
+            if self._closing:
                 break
             self._wanted.clear()
             try:
@@ -193,7 +193,7 @@ class Checkpointer:
     def _lock(self, connection: sqlite3.Connection) -> bool:
         """Get the write lock. Nobody waits for this, so there is no hurry."""
         waited = 0.0
-        while waited < LOCK_PATIENCE and not self._over:
+        while waited < LOCK_PATIENCE and not self._closing:
             try:
                 connection.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:

@@ -29,7 +29,6 @@ class LogFile:
         self._folder = str(path.parent)
 
     def size(self) -> int:
-        """Bytes of the file; 0 if there is none."""
         try:
             return os.stat(self._name).st_size  # noqa: PTH116 - at every commit
         except OSError:
@@ -55,7 +54,6 @@ class Progress(NamedTuple):
 
     @property
     def left(self) -> int:
-        """Pages that are still only in the log."""
         return self.logged - self.copied
 
 

@@ -84,7 +84,6 @@ class Admission:
         return None if opens_at is None or opens_at <= now.number else opens_at
 
     def start(self, group: LimitGroup, now: Moment) -> None:
-        """Count a job that starts, for its limits and its rate."""
         for key in group.keys:
             self._session.count_usage(key, 1)
         rate = group.rate
@@ -94,7 +93,6 @@ class Admission:
             self._changed.add(rate.key)
 
     def write(self) -> None:
-        """Save the starts under rates."""
         for key in self._changed:
             starts = self._starts[key]
             values = (key, _to_text(starts), starts.outdated_at)
@@ -116,12 +114,10 @@ class Admission:
                     self._session.hints |= topics.JOBS
 
     def park_at_limit(self, group: LimitGroup, place: Place, limit: Limit) -> None:
-        """Park a group until a job with the key ends."""
         under = _under_limit(limit.key)
         self._session.execute(CLAIMS.park, (under, limit.at_most, *place, group.id))
 
     def park_for_rate(self, group: LimitGroup, place: Place, rate: Rate, opens_at: int) -> None:
-        """Park a group until the rate lets a job start."""
         under = _under_rate(rate)
         self._session.execute(CLAIMS.park, (under, 0, *place, group.id))
         self._await(group.lane, under, opens_at)
@@ -184,7 +180,6 @@ class Admission:
         self._session.openings = 1
 
     def _starts_of(self, rate: Rate, now: Moment) -> Starts:
-        """The recent starts under the rate's key."""
         starts = self._starts.get(rate.key)
         if starts is None:
             row = self._session.execute(CLAIMS.starts, (rate.key,)).fetchone()

@@ -68,7 +68,6 @@ class Claim:
         self.try_at: datetime | None = None
 
     def run(self, wanted: Wanted) -> None:
-        """Claim as much as is wanted and may start."""
         session = self._session
         limit = wanted.limit + wanted.ahead
         if limit > 0 and session.paused:
@@ -161,7 +160,6 @@ class Claim:
         return not self._heads or self._heads[0][0] > self._horizon
 
     def _read_fronts(self, limit: int) -> None:
-        """Bring the next groups into the order."""
         assert self._horizon is not None
         fronts: list[tuple[Place, int]] = []
         furthest: list[Place] = []
@@ -177,7 +175,7 @@ class Claim:
         self._bring(fronts)
 
     def _bring(self, fronts: list[tuple[Place, int]]) -> None:
-        """Put groups into the order, with their first jobs at hand."""
+        """Put groups into the order, and read their first jobs."""
         new = [(place, number) for place, number in fronts if number not in self._turns]
         if not new:
             return
@@ -235,7 +233,6 @@ class Claim:
             turn.advance()
 
     def _start(self, rows: list[QueuedRow]) -> None:
-        """Claim jobs, in their order."""
         self._started += rows
         for number, some in groupby(rows, _GROUP):
             claimed = self._claimed.of(self._group(number))
@@ -243,7 +240,7 @@ class Claim:
             claimed.last = claimed.started[-1]
 
     def _cancel(self, row: QueuedRow, group: LimitGroup) -> None:
-        """Only now is it the job's turn: until here, something made it wait."""
+        """Cancel a job that waited for other limits or a rate until its turn came."""
         claimed = self._claimed.of(group)
         claimed.cancelled += 1
         claimed.last = row

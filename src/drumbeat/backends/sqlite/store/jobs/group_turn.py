@@ -40,7 +40,6 @@ class GroupTurn:
         return self._jobs[self._next] if self._next < len(self._jobs) else None
 
     def advance(self) -> None:
-        """The first job was taken."""
         self._next += 1
 
     def moved_to(self) -> Place | None:

@@ -32,7 +32,6 @@ new_inserted = fast_constructor(Inserted)
 def insert(
     session: StoreSession, specs: Sequence[JobSpec], now: Moment
 ) -> DeferredResult[Sequence[Inserted | Duplicate]]:
-    """Create jobs, except those whose dedupe key is taken."""
     number, instant, add = now.number, now.instant, session.add_plain_job
     made: list[JobId | Inserted | Duplicate] = [
         add(spec, number)

@@ -29,28 +29,7 @@ from drumbeat.backends.sqlite.store.sql import JOBS, NODES, VIEWS, json_list, so
 from drumbeat.backends.store_rules import HISTORY, check_settlements, check_times, page_of
 from drumbeat.model.fast_construction import fast_constructor
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.jobs.job import (
-    Attempt,
-    AttemptRecord,
-    Cancelled,
-    CancelRequested,
-    Change,
-    Duplicate,
-    Inserted,
-    Job,
-    JobFilter,
-    JobSpec,
-    Promoted,
-    Reopened,
-    Settled,
-    Settlement,
-    Status,
-    Superseded,
-    Taken,
-    Ticket,
-    TooLate,
-    Wanted,
-)
+from drumbeat.model.jobs import job as jobs
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
@@ -59,7 +38,7 @@ JOBS_BY_ID = VIEWS.jobs % "jobs.id IN (SELECT value FROM json_each(?))"
 HELD_BY = VIEWS.jobs % f"jobs.id IN ({VIEWS.held_by}) ORDER BY jobs.id"
 LOST = VIEWS.jobs % f"jobs.id IN ({VIEWS.lost}) ORDER BY jobs.id"
 
-new_taken = fast_constructor(Taken)
+new_taken = fast_constructor(jobs.Taken)
 
 
 class SqliteJobs:
@@ -71,8 +50,8 @@ class SqliteJobs:
         self._groups = groups
 
     async def insert(
-        self, specs: Sequence[JobSpec], at: At = None
-    ) -> Sequence[Inserted | Duplicate]:
+        self, specs: Sequence[jobs.JobSpec], at: At = None
+    ) -> Sequence[jobs.Inserted | jobs.Duplicate]:
         check_times(specs)
         if at is None:
             return await self._database.write_jointly(insert_together, specs)
@@ -80,35 +59,35 @@ class SqliteJobs:
             lambda session: insert(session, specs, session.moment(at))
         )
 
-    async def promote(self, limit: int, at: At = None) -> Promoted:
+    async def promote(self, limit: int, at: At = None) -> jobs.Promoted:
         now = moment(self._clock, at)
         next_due = await self._database.read(soonest)
         if next_due is None or next_due > now.number:  # mostly so: there is nothing to write
-            return Promoted((), to_instant_or_none(next_due))
+            return jobs.Promoted((), to_instant_or_none(next_due))
         return await self._database.write(
             lambda session: promote(session, limit, session.moment(at))
         )
 
-    async def stale(self, queued_for: timedelta, limit: int, at: At = None) -> Promoted:
+    async def stale(self, queued_for: timedelta, limit: int, at: At = None) -> jobs.Promoted:
         since = moment(self._clock, at).number - to_microseconds(queued_for)
 
-        def question(connection: sqlite3.Connection) -> Promoted:
+        def question(connection: sqlite3.Connection) -> jobs.Promoted:
             rows = connection.execute(JOBS.stale, (since, limit))
-            tickets = tuple(Ticket(JobId(number), queue) for number, queue in rows)
-            return Promoted(tickets, to_instant_or_none(soonest(connection)))
+            tickets = tuple(jobs.Ticket(JobId(number), queue) for number, queue in rows)
+            return jobs.Promoted(tickets, to_instant_or_none(soonest(connection)))
 
         return await self._database.read(question)
 
     async def take(
         self,
-        wanted: Wanted,
+        wanted: jobs.Wanted,
         by: NodeId,
-        settled: Sequence[Settlement] = (),
+        settled: Sequence[jobs.Settlement] = (),
         at: At = None,
-    ) -> Taken:
+    ) -> jobs.Taken:
         check_settlements(settled)
 
-        def step(session: StoreSession) -> DeferredResult[Taken]:
+        def step(session: StoreSession) -> DeferredResult[jobs.Taken]:
             now = session.moment(at)
             batch = SettlementBatch(session, now)
             batch.run(settled)
@@ -126,11 +105,11 @@ class SqliteJobs:
         return await self._database.write(step)
 
     async def settle(
-        self, settlements: Sequence[Settlement], at: At = None
-    ) -> Sequence[Settled | Superseded]:
+        self, settlements: Sequence[jobs.Settlement], at: At = None
+    ) -> Sequence[jobs.Settled | jobs.Superseded]:
         check_settlements(settlements)
 
-        def step(session: StoreSession) -> Sequence[Settled | Superseded]:
+        def step(session: StoreSession) -> Sequence[jobs.Settled | jobs.Superseded]:
             batch = SettlementBatch(session, session.moment(at))
             batch.run(settlements)
             return batch.verdicts()
@@ -139,65 +118,67 @@ class SqliteJobs:
 
     async def cancel(
         self, job_ids: Sequence[JobId], reason: str = "", at: At = None
-    ) -> Sequence[Cancelled | CancelRequested | TooLate]:
+    ) -> Sequence[jobs.Cancelled | jobs.CancelRequested | jobs.TooLate]:
         return await self._database.write(
             lambda session: cancel(session, job_ids, reason, session.moment(at))
         )
 
-    async def reopen(self, job_ids: Sequence[JobId], at: At = None) -> Sequence[Reopened | TooLate]:
+    async def reopen(
+        self, job_ids: Sequence[JobId], at: At = None
+    ) -> Sequence[jobs.Reopened | jobs.TooLate]:
         return await self._database.write(
             lambda session: reopen(session, job_ids, session.moment(at))
         )
 
-    async def lost(self, limit: int, at: At = None) -> Sequence[Attempt]:
+    async def lost(self, limit: int, at: At = None) -> Sequence[jobs.Attempt]:
         now = moment(self._clock, at).number
         return await self._database.read(
             lambda connection: self._attempts(connection, LOST, (now, limit))
         )
 
     async def reap(
-        self, settlements: Sequence[Settlement], node: NodeId, at: At = None
-    ) -> Sequence[Settled | Superseded]:
+        self, settlements: Sequence[jobs.Settlement], node: NodeId, at: At = None
+    ) -> Sequence[jobs.Settled | jobs.Superseded]:
         check_settlements(settlements)
 
-        def step(session: StoreSession) -> Sequence[Settled | Superseded]:
+        def step(session: StoreSession) -> Sequence[jobs.Settled | jobs.Superseded]:
             now = session.moment(at)
             if session.execute(NODES.lives, (node, now.number)).fetchone():
-                return [Superseded(settlement.hold) for settlement in settlements]
+                return [jobs.Superseded(settlement.hold) for settlement in settlements]
             batch = SettlementBatch(session, now)
             batch.run(settlements)
             return batch.verdicts()
 
         return await self._database.write(step)
 
-    async def held(self, by: NodeId) -> Sequence[Attempt]:
+    async def held(self, by: NodeId) -> Sequence[jobs.Attempt]:
         return await self._database.read(
             lambda connection: self._attempts(connection, HELD_BY, (by,))
         )
 
-    async def get(self, job_ids: Sequence[JobId]) -> Sequence[Job | None]:
-        def question(connection: sqlite3.Connection) -> Sequence[Job | None]:
+    async def get(self, job_ids: Sequence[JobId]) -> Sequence[jobs.Job | None]:
+        def question(connection: sqlite3.Connection) -> Sequence[jobs.Job | None]:
             rows = connection.execute(JOBS_BY_ID, (json_list(job_ids),))
             found = {job.id: job for job in self._jobs(connection, rows)}
             return [found.get(job_id) for job_id in job_ids]
 
         return await self._database.read(question)
 
-    async def list(self, wanted: JobFilter, page: PageRequest) -> Page[Job]:
+    async def list(self, wanted: jobs.JobFilter, page: PageRequest) -> Page[jobs.Job]:
         query = JobQuery(wanted, page)
 
-        def question(connection: sqlite3.Connection) -> Page[Job]:
+        def question(connection: sqlite3.Connection) -> Page[jobs.Job]:
             query.narrow(connection)
             rows = connection.execute(query.text, query.values)
-            jobs = self._jobs(connection, rows)
-            return page_of(jobs, page.size, "job", lambda job: job.id)
+            found = self._jobs(connection, rows)
+            return page_of(found, page.size, "job", lambda job: job.id)
 
         return await self._database.view(question)
 
-    async def attempts(self, job_id: JobId) -> Sequence[AttemptRecord]:
+    async def attempts(self, job_id: JobId) -> Sequence[jobs.AttemptRecord]:
         return await self._database.view(lambda connection: _history(connection, job_id))
 
-    async def counts(self) -> Mapping[str, Mapping[Status, int]]:
+    async def counts(self) -> Mapping[str, Mapping[jobs.Status, int]]:
         return await self._database.view(counts_by_queue)
 
     async def unknown_tasks(
@@ -210,12 +191,12 @@ class SqliteJobs:
             ]
         )
 
-    def _jobs(self, connection: sqlite3.Connection, found: Iterable[Any]) -> Sequence[Job]:
+    def _jobs(self, connection: sqlite3.Connection, found: Iterable[Any]) -> Sequence[jobs.Job]:
         return [job_of(row, group) for row, group in self._with_groups(connection, found)]
 
     def _attempts(
         self, connection: sqlite3.Connection, text: str, values: tuple[object, ...]
-    ) -> Sequence[Attempt]:
+    ) -> Sequence[jobs.Attempt]:
         rows = self._with_groups(connection, connection.execute(text, values))
         return [held_attempt(row, group) for row, group in rows]
 
@@ -227,12 +208,12 @@ class SqliteJobs:
         return ((row, self._groups.get(connection, row.limit_group)) for row in rows)
 
 
-def _history(connection: sqlite3.Connection, job_id: JobId) -> Sequence[AttemptRecord]:
+def _history(connection: sqlite3.Connection, job_id: JobId) -> Sequence[jobs.AttemptRecord]:
     rows = connection.execute(VIEWS.attempts, {"job": job_id}).fetchall()
     return [
-        AttemptRecord(
+        jobs.AttemptRecord(
             *(number, fence, NodeId(node), to_instant(started_at), to_instant(ended_at)),
-            *(Change(change), error),
+            *(jobs.Change(change), error),
         )
         for number, fence, node, started_at, ended_at, change, error in rows[-HISTORY:]
     ]

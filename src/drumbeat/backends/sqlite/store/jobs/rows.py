@@ -110,7 +110,6 @@ def job_of(row: JobRow, group: LimitGroup) -> Job:
 
 
 def held_attempt(row: JobRow, group: LimitGroup) -> Attempt:
-    """The running attempt of a job."""
     assert row.node is not None, "a running job has a node"
     assert row.started_at is not None, "a running job has a start"
     return new_attempt(

@@ -30,7 +30,6 @@ from drumbeat.rules.jobs.transitions import allows
 def cancel(
     session: StoreSession, job_ids: Sequence[JobId], reason: str, now: Moment
 ) -> list[Cancelled | CancelRequested | TooLate]:
-    """End waiting jobs as cancelled, and request the cancellation of running ones."""
     session.flush_rows()
     return [_cancel(session, job_id, reason, now) for job_id in job_ids]
 
@@ -38,7 +37,6 @@ def cancel(
 def reopen(
     session: StoreSession, job_ids: Sequence[JobId], now: Moment
 ) -> list[Reopened | TooLate]:
-    """Queue failed or cancelled jobs again."""
     session.flush_rows()
     return [_reopen(session, job_id, now) for job_id in job_ids]
 

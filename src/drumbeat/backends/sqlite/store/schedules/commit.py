@@ -47,7 +47,6 @@ def leader_of(session: StoreSession, epoch: Epoch) -> NodeId:
 
 
 def put(session: StoreSession, edits: Sequence[Edit], now: Moment) -> list[Written | Raced]:
-    """Apply each edit whose schedule is still as it was read, with its skips."""
     session.flush_rows()
     found = session.execute(SCHEDULES.earliest).fetchone()
     earliest = found[0] if found else None
@@ -74,7 +73,6 @@ def put(session: StoreSession, edits: Sequence[Edit], now: Moment) -> list[Writt
 def backfill(
     session: StoreSession, name: str, fires: Sequence[Fire], now: Moment
 ) -> list[Backfilled | AlreadyFired]:
-    """Fire past ticks on request."""
     session.flush_rows()
     if _version(session, name) is None:
         raise UnknownSchedule(name)
@@ -99,7 +97,6 @@ class Commit:
         self._fired: set[tuple[str, int]] = set()
 
     def run(self, plans: Sequence[Plan]) -> list[Committed | Raced]:
-        """Write each plan whose schedule is still as it was read."""
         session = self._session
         session.flush_rows()
         names = json.dumps([plan.name for plan in plans])
@@ -162,7 +159,6 @@ class ScheduleState:
         return assumed is None or assumed == self.unfinished
 
     def advance(self, plan: Plan, jobs: Sequence[JobId]) -> None:
-        """Note that the plan was written."""
         self.cursor = to_number(plan.cursor)
         self.next_tick = to_number_or_none(plan.next_tick)
         self.runs += len(jobs)

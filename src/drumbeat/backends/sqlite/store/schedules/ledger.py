@@ -31,7 +31,6 @@ class Signature:
 def record_fired(
     session: StoreSession, name: str, tick_at: int, job_id: JobId, by: Signature
 ) -> None:
-    """Record a tick that fired."""
     now = by.recorded_at.number
     session.ticks.values += (
         *(name, tick_at, FIRED, now, tick_at, 1, None),
@@ -40,7 +39,6 @@ def record_fired(
 
 
 def record_skipped(session: StoreSession, name: str, skip: Skip, by: Signature) -> None:
-    """Record a run of ticks that did not fire."""
     now = by.recorded_at.number
     first, last = to_number(skip.tick_at), to_number(skip.through)
     session.ticks.values += (

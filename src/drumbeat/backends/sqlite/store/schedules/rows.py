@@ -86,7 +86,6 @@ def stored_of(row: ScheduleRow) -> StoredSchedule:
 
 
 def due_of(row: ScheduleRow) -> DueSchedule:
-    """The schedule with its previous job."""
     previous = None
     if row.previous is not None:
         finished_at = row.previous_finished_at
@@ -99,10 +98,8 @@ def due_of(row: ScheduleRow) -> DueSchedule:
 
 
 def skips_to_text(skips: frozenset[int]) -> str | None:
-    """Ticks that a person skipped."""
     return json.dumps(sorted(skips)) if skips else None
 
 
 def skips_from_text(text: str | None) -> frozenset[int]:
-    """The ticks that were written."""
     return frozenset(json.loads(text)) if text else frozenset()
