@@ -12,7 +12,7 @@ from drumbeat.model.jobs.queue import PausedQueue, QueueRecord
 from drumbeat.model.page import Page
 from drumbeat.model.time.instant import aware
 from drumbeat.rules.jobs.totals import totals
-from drumbeat.rules.jobs.transitions import SETTLING
+from drumbeat.rules.jobs.transitions import SETTLING, after
 from drumbeat.rules.page_position import cut, place
 
 Item = TypeVar("Item")
@@ -20,6 +20,8 @@ Item = TypeVar("Item")
 HISTORY = 100
 """How many ended attempts of a job are kept."""
 LIMIT_REACHED = "its limit was reached when its turn came"
+SETTLED = {change: after(Status.RUNNING, change) for change in SETTLING}
+"""The status of a running job after a change. A pending one may be queued at once instead."""
 REPLACED = "replaced by a later tick of its schedule"
 
 

@@ -29,40 +29,37 @@ class MemoryRetention:
 
     def __init__(self, step: Step, kept: Kept) -> None:
         self._step = step
-        self._table = kept.table
-        self._ledger = kept.ledger
-        self._nodes = kept.nodes
-        self._audit = kept.audit
+        self._kept = kept
 
     async def prune_jobs(self, older_than: timedelta, limit: int, at: At = None) -> int:
         with self._step as step:
             now = step.now(at)
-            self._table.admission.forget_starts(now)
+            self._kept.table.admission.forget_starts(now)
             self._release_keys(now)
             return self._prune_jobs(now - older_than, limit)
 
     async def prune_ticks(self, older_than: timedelta, limit: int, at: At = None) -> int:
         with self._step as step:
-            return self._ledger.prune(step.now(at) - older_than, limit)
+            return self._kept.ledger.prune(step.now(at) - older_than, limit)
 
     async def prune_nodes(self, older_than: timedelta, limit: int, at: At = None) -> int:
         with self._step as step:
-            return self._nodes.prune(step.now(at) - older_than, limit)
+            return self._kept.nodes.prune(step.now(at) - older_than, limit)
 
     async def prune_audit(self, older_than: timedelta, limit: int, at: At = None) -> int:
         with self._step as step:
-            return self._audit.prune(step.now(at) - older_than, limit)
+            return self._kept.audit.prune(step.now(at) - older_than, limit)
 
     def _release_keys(self, now: datetime) -> None:
         """Queue finished jobs for pruning whose dedupe key is free again."""
-        guarding, finished = self._table.guarding, self._table.finished
+        guarding, finished = self._kept.table.guarding, self._kept.table.finished
         while (first := guarding.first()) is not None and first[0] <= now:
-            record = self._table.records.get(guarding.pop()[1])
+            record = self._kept.table.records.get(guarding.pop()[1])
             if record is not None and record.finished_at is not None and not stands(record, now):
                 finished.push((record.finished_at, record.id))
 
     def _prune_jobs(self, ended_before: datetime, limit: int) -> int:
-        finished, records = self._table.finished, self._table.records
+        finished, records = self._kept.table.finished, self._kept.table.records
         pruned = 0
         while pruned < limit and (first := finished.first()) is not None:
             if first[0] > ended_before:
@@ -70,6 +67,6 @@ class MemoryRetention:
             record = records.get(finished.pop()[1])
             # It may have been reopened since, or even ended again: then it has a later entry.
             if record is not None and record.finished_at == first[0]:
-                self._table.forget(record)
+                self._kept.table.forget(record)
                 pruned += 1
         return pruned

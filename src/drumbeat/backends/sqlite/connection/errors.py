@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from pathlib import Path
 
 from drumbeat.model.errors import Unavailable
@@ -43,6 +44,13 @@ def code_of(error: sqlite3.Error) -> int:
 def ends_the_connection(error: sqlite3.Error) -> bool:
     """Whether the file must be opened again."""
     return code_of(error) in _ENDS_THE_CONNECTION
+
+
+def close_quietly(connection: sqlite3.Connection | None) -> None:
+    """Close a connection that is no longer needed, whatever state it is in."""
+    if connection is not None:
+        with suppress(sqlite3.Error):
+            connection.close()
 
 
 def unavailable(path: Path, error: sqlite3.Error) -> Unavailable:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Thread
@@ -14,6 +13,7 @@ from typing import TypeVar
 from drumbeat.backends.sqlite.connection.calls import Call, resolve_all
 from drumbeat.backends.sqlite.connection.connections import connect_reader
 from drumbeat.backends.sqlite.connection.errors import (
+    close_quietly,
     ends_the_connection,
     of_the_file,
     unavailable,
@@ -71,7 +71,5 @@ class Reader:
 
     def disconnect(self) -> None:
         """Close the connection; the next question opens another."""
-        if self._connection is not None:
-            with suppress(sqlite3.Error):
-                self._connection.close()
-            self._connection = None
+        close_quietly(self._connection)
+        self._connection = None

@@ -20,13 +20,13 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from threading import Event
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from drumbeat.backends.sqlite.connection.calls import Call, in_parts
 from drumbeat.backends.sqlite.connection.errors import (
+    close_quietly,
     code_of,
     ends_the_connection,
     of_the_file,
@@ -46,6 +46,8 @@ _log = logging.getLogger("drumbeat.backends.sqlite.connection")
 
 
 S = TypeVar("S", bound=Session)
+Run: TypeAlias = Callable[[S, Sequence[Call[S]]], None]
+"""Runs the steps of calls in the transaction of a session."""
 
 
 class Transactions(Generic[S]):
@@ -84,12 +86,12 @@ class Transactions(Generic[S]):
                 connection = self._connection = self._connect()
                 self._checkpointer.after_open(connection)
             try:
-                self._transact_with_room(connection, calls, self._one_after_the_other)
+                self._transact_with_room(connection, calls, _in_order)
             except Exception as error:
                 parts = in_parts(calls)
                 if of_the_file(error) or len(parts) == 1:
                     raise
-                self._transact_with_room(connection, parts, self._each_by_itself)
+                self._transact_with_room(connection, parts, _each_by_itself)
                 return parts
         except Exception as error:  # noqa: BLE001 - it goes to the callers; the thread goes on
             parts = in_parts(calls)
@@ -99,12 +101,9 @@ class Transactions(Generic[S]):
         return calls
 
     def _transact_with_room(
-        self,
-        connection: sqlite3.Connection,
-        calls: Sequence[Call[S]],
-        run: Callable[[sqlite3.Connection, S, Sequence[Call[S]]], None],
+        self, connection: sqlite3.Connection, calls: Sequence[Call[S]], run: Run[S]
     ) -> None:
-        """Do it once more if the disk is full and a checkpoint makes room on it."""
+        """Transact once more if the disk is full and a checkpoint makes room on it."""
         try:
             self._transact(connection, calls, run)
         except sqlite3.Error as error:
@@ -114,16 +113,13 @@ class Transactions(Generic[S]):
             self._transact(connection, calls, run)
 
     def _transact(
-        self,
-        connection: sqlite3.Connection,
-        calls: Sequence[Call[S]],
-        run: Callable[[sqlite3.Connection, S, Sequence[Call[S]]], None],
+        self, connection: sqlite3.Connection, calls: Sequence[Call[S]], run: Run[S]
     ) -> None:
         self._begin_immediate(connection)
         session = self._begin(connection)
         try:
             session.start()
-            run(connection, session, calls)
+            run(session, calls)
             session.flush()
             connection.execute("COMMIT")
         except BaseException:
@@ -152,40 +148,6 @@ class Transactions(Generic[S]):
             waited += pause
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _one_after_the_other(
-        self,
-        _connection: sqlite3.Connection,
-        session: S,
-        calls: Sequence[Call[S]],
-    ) -> None:
-        for call in calls:
-            try:
-                call.run(session)
-            except DrumbeatError as refusal:
-                if call.size > 1:  # who of them was refused is found out one by one
-                    raise
-                call.fail(refusal)
-
-    def _each_by_itself(
-        self,
-        connection: sqlite3.Connection,
-        session: S,
-        calls: Sequence[Call[S]],
-    ) -> None:
-        for call in calls:
-            connection.execute("SAVEPOINT step")
-            try:
-                call.run(session)
-                session.flush()
-            except Exception as error:
-                if of_the_file(error):
-                    raise
-                call.fail(error)
-                session.forget()
-                connection.execute("ROLLBACK TO step")
-                session.start()
-            connection.execute("RELEASE step")
-
     def _reported(self, error: Exception) -> Exception:
         if not isinstance(error, sqlite3.Error) or not of_the_file(error):
             return error
@@ -195,7 +157,32 @@ class Transactions(Generic[S]):
 
     def disconnect(self) -> None:
         """Close the connection; an open transaction is rolled back, and the next run reconnects."""
-        if self._connection is not None:
-            with suppress(sqlite3.Error):
-                self._connection.close()
-            self._connection = None
+        close_quietly(self._connection)
+        self._connection = None
+
+
+def _in_order(session: S, calls: Sequence[Call[S]]) -> None:
+    for call in calls:
+        try:
+            call.run(session)
+        except DrumbeatError as refusal:
+            if call.size > 1:  # they are run one by one, to see which of them is refused
+                raise
+            call.fail(refusal)
+
+
+def _each_by_itself(session: S, calls: Sequence[Call[S]]) -> None:
+    """Run each step within a savepoint."""
+    for call in calls:
+        session.execute("SAVEPOINT step")
+        try:
+            call.run(session)
+            session.flush()
+        except Exception as error:
+            if of_the_file(error):
+                raise
+            call.fail(error)
+            session.forget()
+            session.execute("ROLLBACK TO step")
+            session.start()
+        session.execute("RELEASE step")

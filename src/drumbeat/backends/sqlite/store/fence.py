@@ -5,8 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 from drumbeat.backends.sqlite.connection.database import Database
-from drumbeat.backends.sqlite.connection.times import to_instant
-from drumbeat.backends.sqlite.store.moment import Moment
+from drumbeat.backends.sqlite.connection.times import Moment, to_instant
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import NODES
 from drumbeat.backends.store_rules import page_of

@@ -6,8 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from drumbeat.backends.sqlite.connection.database import Database
-from drumbeat.backends.sqlite.connection.times import SECOND, to_instant
-from drumbeat.backends.sqlite.store.moment import Moment, moment
+from drumbeat.backends.sqlite.connection.times import SECOND, Moment, moment, to_instant
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import NODES, json_list
 from drumbeat.model.encoding.document import node_from_text, node_to_text, progress_to_text

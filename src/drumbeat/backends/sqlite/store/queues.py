@@ -6,8 +6,7 @@ import sqlite3
 
 from drumbeat.backends.sqlite.connection.database import Database
 from drumbeat.backends.sqlite.connection.hints import topics
-from drumbeat.backends.sqlite.connection.times import to_instant
-from drumbeat.backends.sqlite.store.moment import moment
+from drumbeat.backends.sqlite.connection.times import moment, to_instant
 from drumbeat.backends.sqlite.store.session import STATUSES, StoreSession
 from drumbeat.backends.sqlite.store.sql import QUEUES, VIEWS
 from drumbeat.backends.store_rules import counted, queue_records

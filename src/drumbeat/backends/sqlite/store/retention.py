@@ -7,10 +7,9 @@ from datetime import timedelta
 
 from drumbeat.backends.sqlite.connection.database import Database
 from drumbeat.backends.sqlite.connection.hints import topics
-from drumbeat.backends.sqlite.connection.times import to_microseconds
+from drumbeat.backends.sqlite.connection.times import Moment, moment, to_microseconds
 from drumbeat.backends.sqlite.store.jobs.admission import Admission
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
-from drumbeat.backends.sqlite.store.moment import Moment, moment
 from drumbeat.backends.sqlite.store.session import COLUMN, StoreSession
 from drumbeat.backends.sqlite.store.sql import AUDIT, QUEUES, RETENTION, json_list
 from drumbeat.model.jobs.job import Status

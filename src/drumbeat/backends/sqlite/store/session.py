@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 from drumbeat.backends.sqlite.connection.hints import topics
 from drumbeat.backends.sqlite.connection.hints.messenger import Messenger
 from drumbeat.backends.sqlite.connection.session import Session
+from drumbeat.backends.sqlite.connection.times import Moment
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup, LimitGroups
 from drumbeat.backends.sqlite.store.jobs.new_plain_jobs import NewPlainJobs
 from drumbeat.backends.sqlite.store.jobs.rows import Place
-from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.sql import (
     CLAIMS,
     JOBS,

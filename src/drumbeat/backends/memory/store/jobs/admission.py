@@ -12,8 +12,8 @@ The invariant that loses no job: while a key has room, each lane that has jobs p
 at least one of them in its queue. So whenever such a job leaves its queue, for whatever reason, the
 next one is unparked (`replace`).
 
-A job's turn comes when nothing makes it wait: its rate is open, and so is every limit that it
-waits for. Only then may a limit whose `on_conflict` is `cancel` end the job.
+A job's turn comes when its rate is open and none of its limits makes it wait. Then a reached limit
+whose `on_conflict` is `cancel` ends the job.
 
 Rates are decided by `drumbeat.rules.jobs.rate_window`, over a log of the recent starts of each key.
 """

@@ -18,6 +18,7 @@ from drumbeat.backends.memory.store.jobs.dedupe_keys import DedupeKeys
 from drumbeat.backends.memory.store.jobs.job_record import Appointment, JobRecord, Retirement
 from drumbeat.backends.memory.store.jobs.lanes import Lanes
 from drumbeat.backends.memory.store.jobs.ordered_queue import OrderedQueue
+from drumbeat.backends.store_rules import SETTLED
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.jobs.job import (
     FINAL,
@@ -31,15 +32,12 @@ from drumbeat.model.jobs.job import (
 )
 from drumbeat.model.jobs.queue import PausedQueue
 from drumbeat.ports.store import Topic
-from drumbeat.rules.jobs.transitions import SETTLING, UNCOUNTED, after, settled, waiting
+from drumbeat.rules.jobs.transitions import UNCOUNTED, settled, waiting
 
 PENDING, QUEUED, RUNNING = Status.PENDING, Status.QUEUED, Status.RUNNING
 CANCELLED = Status.CANCELLED
 COMPLETE = Change.COMPLETE
 JOBS, TIMES, FINISHED = Topic.JOBS, Topic.TIMES, Topic.FINISHED
-
-SETTLED = {change: after(RUNNING, change) for change in SETTLING}
-"""The status of a running job after a change. A pending one may be queued at once instead."""
 
 
 class JobTable:

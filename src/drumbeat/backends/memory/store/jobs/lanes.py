@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from drumbeat.backends.memory.store.jobs.job_record import Place
@@ -9,31 +10,27 @@ from drumbeat.backends.memory.store.jobs.ordered_queue import OrderedQueue
 from drumbeat.model.jobs.job import Limit, Rate, Status
 
 
+@dataclass(slots=True, eq=False)
 class SpentRate:
     """The jobs of a lane that wait until their rate lets one start."""
 
-    __slots__ = ("awaited", "jobs", "rate")
-
-    def __init__(self, rate: Rate) -> None:
-        self.rate = rate
-        self.jobs: list[Place] = []
-        """A heap."""
-        self.awaited = False
-        """Whether it is among the lane's openings."""
+    rate: Rate
+    jobs: list[Place] = field(default_factory=list[Place])
+    """A heap."""
+    awaited: bool = False
+    """Whether it is among the lane's openings."""
 
 
+@dataclass(slots=True, eq=False)
 class LimitGroup:
     """The jobs of a lane that share their limits and their rate."""
 
-    __slots__ = ("behind", "front", "in_front")
-
-    def __init__(self) -> None:
-        self.in_front = 0
-        """How many of them are in the lane's queue, or parked."""
-        self.front: Place | None = None
-        """The best of these, if known: worse jobs may wait behind it."""
-        self.behind: list[Place] = []
-        """A heap of the others."""
+    in_front: int = 0
+    """How many of them are in the lane's queue, or parked."""
+    front: Place | None = None
+    """The best of these, if known: worse jobs may wait behind it."""
+    behind: list[Place] = field(default_factory=list[Place])
+    """A heap of the others."""
 
 
 class Lane:

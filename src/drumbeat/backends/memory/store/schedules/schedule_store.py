@@ -135,7 +135,17 @@ class MemorySchedules:
         stored = self._schedules.get(plan.name)
         if stored is None or not self._is_as_read(plan, stored):
             return Raced(plan.name)
-        return self._write(plan, stored, signature)
+        name, now = plan.name, signature.recorded_at
+        fired = [self._fire(name, fire, signature) for fire in plan.fires]
+        jobs = [job_id for job_id in fired if job_id is not None]
+        for skip in plan.skips:
+            self.ledger.skipped(name, skip, signature)
+        for job_id in plan.cancels:
+            record = self._table.records.get(job_id)
+            if record is not None and allows(record.status, Change.CANCEL):
+                self._table.cancel(record, REPLACED, now)
+        self._schedules.write(advanced(stored, plan, jobs))
+        return new_committed(name, tuple(jobs))
 
     def _is_as_read(self, plan: Plan, stored: StoredSchedule) -> bool:
         if not is_as_read(plan.before, stored):
@@ -145,19 +155,6 @@ class MemorySchedules:
         previous = self._previous(stored.last_job)
         unfinished = previous is not None and not previous.status.final
         return unfinished == plan.assumes_unfinished
-
-    def _write(self, plan: Plan, stored: StoredSchedule, signature: Signature) -> Committed:
-        name = plan.name
-        jobs: list[JobId] = []
-        for fire in plan.fires:
-            job_id = self._fire(name, fire, signature)
-            if job_id is not None:
-                jobs.append(job_id)
-        for skip in plan.skips:
-            self.ledger.skipped(name, skip, signature)
-        self._replace(plan.cancels, signature.recorded_at)
-        self._schedules.write(advanced(stored, plan, jobs))
-        return new_committed(name, tuple(jobs))
 
     def _backfill(self, name: str, fire: Fire, signature: Signature) -> Backfilled | AlreadyFired:
         job_id = self._fire(name, fire, signature)
@@ -172,12 +169,6 @@ class MemorySchedules:
         job_id = self._table.create(fire.job, signature.recorded_at).id
         self.ledger.fired(name, fire.tick_at, job_id, signature)
         return job_id
-
-    def _replace(self, job_ids: Sequence[JobId], now: datetime) -> None:
-        for job_id in job_ids:
-            record = self._table.records.get(job_id)
-            if record is not None and allows(record.status, Change.CANCEL):
-                self._table.cancel(record, REPLACED, now)
 
     def _previous(self, last_job: JobId | None) -> Previous | None:
         """The job of the last tick; None if it was pruned."""

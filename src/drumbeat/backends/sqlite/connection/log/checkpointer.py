@@ -4,19 +4,17 @@ SQLite would checkpoint inside a commit, whenever the log has a thousand pages, 
 then takes tens of milliseconds. Here a thread with connections of its own does it.
 
 **When.** After every commit the writer checks the size of the log. Above `LIMIT` it wakes the
-thread. All processes check the same file, so it does not matter how the writes are spread over
-them. A process that opens or closes the file truncates a log that is too long before it goes on: it
-may end too soon for a thread, and may be killed before it can close.
+thread. All processes check the same file. A process that opens or closes the file truncates a log
+that is too long at once, since it may end before a thread could.
 
 **How.** The log starts over only if all of it has been copied at the moment of a write. Under
 steady load a checkpoint that runs beside the writers never reaches the end. So the thread copies
 most of the log beside the writers, and the rest under the write lock, for a few milliseconds.
 
-**Readers.** What was written after an open read transaction began cannot be copied past it, and
-the log cannot start over. The thread does not wait for readers while the log is shorter than
-`FORCED`. Above that it holds the write lock and waits for them, `FORCED_PATIENCE` at most. If even
-that fails, one read transaction is long: a warning is logged, the next such wait comes when the
-log has doubled, and without waiting it is tried once a second.
+**Readers.** An open read transaction keeps the log from starting over. The thread does not wait for
+readers while the log is shorter than `FORCED`. Above that it holds the write lock and waits for
+them, `FORCED_PATIENCE` at most. If even that fails, it logs a warning, waits again when the log has
+doubled, and tries once a second without waiting.
 
 **Disk space.** On a disk that is nearly full (`LogFile.allowed`) the writer checkpoints by itself
 after its commit and truncates the log, so that there is room left to copy the log into the
@@ -32,7 +30,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Event, Thread
 
-from drumbeat.backends.sqlite.connection.errors import code_of
+from drumbeat.backends.sqlite.connection.errors import close_quietly, code_of
 from drumbeat.backends.sqlite.connection.log.log_file import (
     LIMIT,
     SHORT,
@@ -225,5 +223,4 @@ class Checkpointer:
     def _disconnect(self) -> None:
         connections, self._connections = self._connections, None
         for connection in connections or ():
-            with suppress(sqlite3.Error):
-                connection.close()
+            close_quietly(connection)

@@ -8,8 +8,8 @@ The invariant that loses no group: while a key has room, each lane that has grou
 has at least one of them open. So whenever such a group is parked elsewhere or becomes empty, the
 next one is opened (`open_next`).
 
-A job's turn comes when nothing makes it wait: its rate is open, and so is every limit that it
-waits for. Only then may a limit whose `on_conflict` is `cancel` end the job.
+A job's turn comes when its rate is open and none of its limits makes it wait. Then a reached limit
+whose `on_conflict` is `cancel` ends the job.
 
 Rates are decided by `drumbeat.rules.jobs.rate_window`, over a log of the recent starts of each key.
 """
@@ -21,9 +21,9 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from drumbeat.backends.sqlite.connection.hints import topics
+from drumbeat.backends.sqlite.connection.times import Moment
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
 from drumbeat.backends.sqlite.store.jobs.rows import Place
-from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import CLAIMS
 from drumbeat.model.encoding.document import rate_to_text

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from drumbeat.backends.sqlite.connection.hints import topics
-from drumbeat.backends.sqlite.connection.times import to_instant, to_instant_or_none
+from drumbeat.backends.sqlite.connection.times import Moment, to_instant, to_instant_or_none
 from drumbeat.backends.sqlite.store.jobs.admission import Admission
 from drumbeat.backends.sqlite.store.jobs.claimed_jobs import ClaimedJobs
 from drumbeat.backends.sqlite.store.jobs.group_turn import GroupTurn
@@ -28,7 +28,6 @@ from drumbeat.backends.sqlite.store.jobs.rows import (
     spec_of,
 )
 from drumbeat.backends.sqlite.store.jobs.transitions import cancel_waiting
-from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import CLAIMS, QUEUES, json_list, write_rows
 from drumbeat.backends.store_rules import LIMIT_REACHED

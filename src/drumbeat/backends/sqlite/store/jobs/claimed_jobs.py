@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
+from drumbeat.backends.sqlite.connection.times import Moment
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
 from drumbeat.backends.sqlite.store.jobs.rows import QueuedRow
-from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.session import QUEUED, RUNNING, StoreSession
 from drumbeat.backends.sqlite.store.sql import CLAIMS, JOBS, write_rows
 from drumbeat.model.ids import NodeId
 
 
+@dataclass(slots=True, eq=False)
 class ClaimedFromGroup:
     """What was taken from one group: always its first jobs."""
 
-    __slots__ = ("cancelled", "group", "last", "started")
-
-    def __init__(self, group: LimitGroup) -> None:
-        self.group = group
-        self.started: list[QueuedRow] = []
-        self.cancelled = 0
-        self.last: QueuedRow | None = None
-        """The last job that was taken."""
+    group: LimitGroup
+    started: list[QueuedRow] = field(default_factory=list[QueuedRow])
+    cancelled: int = 0
+    last: QueuedRow | None = None
+    """The last job that was taken."""
 
 
 class ClaimedJobs:

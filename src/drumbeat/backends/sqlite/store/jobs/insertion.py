@@ -7,6 +7,7 @@ from itertools import islice
 
 from drumbeat.backends.sqlite.connection.calls import DeferredResult
 from drumbeat.backends.sqlite.connection.times import (
+    Moment,
     to_instant,
     to_microseconds,
     to_number,
@@ -14,7 +15,6 @@ from drumbeat.backends.sqlite.connection.times import (
 )
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
 from drumbeat.backends.sqlite.store.jobs.rows import FOREVER, JobRow, Place, job_of, new_job
-from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import JOBS, VIEWS
 from drumbeat.model.encoding.document import tags_to_text

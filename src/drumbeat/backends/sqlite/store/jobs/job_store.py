@@ -11,6 +11,7 @@ from typing import Any
 from drumbeat.backends.sqlite.connection.calls import DeferredResult
 from drumbeat.backends.sqlite.connection.database import Database
 from drumbeat.backends.sqlite.connection.times import (
+    moment,
     to_instant,
     to_instant_or_none,
     to_microseconds,
@@ -22,7 +23,6 @@ from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup, LimitGr
 from drumbeat.backends.sqlite.store.jobs.rows import JobRow, held_attempt, job_of
 from drumbeat.backends.sqlite.store.jobs.settlement import SettlementBatch
 from drumbeat.backends.sqlite.store.jobs.transitions import cancel, promote, reopen
-from drumbeat.backends.sqlite.store.moment import moment
 from drumbeat.backends.sqlite.store.queues import counts_by_queue
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import JOBS, NODES, VIEWS, json_list, soonest

@@ -6,23 +6,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from drumbeat.backends.sqlite.connection.hints import topics
-from drumbeat.backends.sqlite.connection.times import to_microseconds
+from drumbeat.backends.sqlite.connection.times import Moment, to_microseconds
 from drumbeat.backends.sqlite.store.jobs.admission import Admission
 from drumbeat.backends.sqlite.store.jobs.insertion import wait
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
 from drumbeat.backends.sqlite.store.jobs.rows import Place
-from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.session import COLUMN, PENDING, QUEUED, RUNNING, StoreSession
 from drumbeat.backends.sqlite.store.sql import JOBS, json_list, write_rows
-from drumbeat.backends.store_rules import HISTORY
+from drumbeat.backends.store_rules import HISTORY, SETTLED
 from drumbeat.model.fast_construction import fast_constructor
 from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.job import FINAL, Change, Settled, Settlement, Status, Superseded
-from drumbeat.rules.jobs.transitions import SETTLING, UNCOUNTED, after, settled
+from drumbeat.rules.jobs.transitions import UNCOUNTED, settled
 
 COMPLETE, COMPLETED = Change.COMPLETE, Status.COMPLETED
-STATUS = {change: after(Status.RUNNING, change) for change in SETTLING}
-"""The status of a running job after a change. A pending one may be queued at once instead."""
 
 new_settled = fast_constructor(Settled)
 
@@ -147,7 +144,7 @@ class SettlementBatch:
             self._session.execute(JOBS.delete_old_attempts, (job_id, fence - HISTORY))
         if row.cancel_requested and change is Change.CANCEL:
             error = last_error or error  # the reason given with the request comes first
-        status = STATUS[change]
+        status = SETTLED[change]
         if status in FINAL:
             self._finish(settlement, status, error, row)
             return status

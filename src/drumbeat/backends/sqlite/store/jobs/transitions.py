@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from drumbeat.backends.sqlite.connection.hints import topics
-from drumbeat.backends.sqlite.connection.times import to_instant_or_none
+from drumbeat.backends.sqlite.connection.times import Moment, to_instant_or_none
 from drumbeat.backends.sqlite.store.jobs.insertion import wait
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup
 from drumbeat.backends.sqlite.store.jobs.rows import FOREVER, Place
-from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.session import COLUMN, PENDING, StoreSession
 from drumbeat.backends.sqlite.store.sql import JOBS, json_list, soonest
 from drumbeat.model.ids import JobId

@@ -9,11 +9,10 @@ from itertools import starmap
 from typing import Any
 
 from drumbeat.backends.sqlite.connection.hints import topics
-from drumbeat.backends.sqlite.connection.times import to_number, to_number_or_none
+from drumbeat.backends.sqlite.connection.times import Moment, to_number, to_number_or_none
 from drumbeat.backends.sqlite.store.fence import fence_row
 from drumbeat.backends.sqlite.store.jobs.insertion import create
 from drumbeat.backends.sqlite.store.jobs.transitions import cancel
-from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.schedules.ledger import Signature, record_fired, record_skipped
 from drumbeat.backends.sqlite.store.schedules.rows import columns_of, skips_from_text, skips_to_text
 from drumbeat.backends.sqlite.store.session import StoreSession
@@ -119,15 +118,13 @@ class Commit:
         state = self._states.get(name)
         if state is None or not state.is_assumed_by(plan):
             return Raced(name)
-        jobs: list[JobId] = []
-        for fire in plan.fires:
-            job_id = fire_tick(self._session, name, fire, self._fired, self._signature)
-            if job_id is not None:
-                jobs.append(job_id)
+        session, fired, signature = self._session, self._fired, self._signature
+        created = [fire_tick(session, name, fire, fired, signature) for fire in plan.fires]
+        jobs = [job_id for job_id in created if job_id is not None]
         for skip in plan.skips:
-            record_skipped(self._session, name, skip, self._signature)
+            record_skipped(session, name, skip, signature)
         if plan.cancels:
-            cancel(self._session, plan.cancels, REPLACED, self._signature.recorded_at)
+            cancel(session, plan.cancels, REPLACED, signature.recorded_at)
         state.advance(plan, jobs)
         return new_committed(name, tuple(jobs))
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from drumbeat.backends.sqlite.connection.times import to_duration, to_instant, to_number
+from drumbeat.backends.sqlite.connection.times import Moment, to_duration, to_instant, to_number
 from drumbeat.backends.sqlite.store.jobs.rows import FOREVER
-from drumbeat.backends.sqlite.store.moment import Moment
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.page import PageRequest

@@ -10,8 +10,12 @@ from itertools import starmap
 
 from drumbeat.backends.sql.name_prefix import prefix_end
 from drumbeat.backends.sqlite.connection.database import Database
-from drumbeat.backends.sqlite.connection.times import to_instant, to_instant_or_none, to_number
-from drumbeat.backends.sqlite.store.moment import moment
+from drumbeat.backends.sqlite.connection.times import (
+    moment,
+    to_instant,
+    to_instant_or_none,
+    to_number,
+)
 from drumbeat.backends.sqlite.store.schedules.commit import Commit, backfill, leader_of, put
 from drumbeat.backends.sqlite.store.schedules.ledger import (
     Signature,
