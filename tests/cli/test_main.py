@@ -170,7 +170,7 @@ def test_several_processes_cannot_serve_at_one_address() -> None:
 def test_an_api_needs_to_know_its_app() -> None:
     answer = run("api")
     assert (answer.code, answer.out) == (2, "")
-    assert "which app? Give its path" in answer.err
+    assert "no app is given; write its path" in answer.err
 
 
 def test_the_help_needs_neither_the_engine_nor_the_tables() -> None:

@@ -139,6 +139,6 @@ def test_every_operation_has_its_command() -> None:
     named = {
         operation
         for each in commands(command)
-        for operation in getattr(each.callback, "operations", ())
+        for operation in getattr(each, "operations", ())
     }
     assert named == set(OPERATIONS) - WITHOUT_A_COMMAND

@@ -1,10 +1,11 @@
-"""Commands that take the global options before and after their name."""
+"""Commands and groups: each takes the global options before and after its name."""
 
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeAlias
 
 import click
 
@@ -12,12 +13,15 @@ from drumbeat.cli.exit_codes import Exit, Problem
 from drumbeat.cli.output.output import Form
 from drumbeat.cli.session.session import Session
 
-F = TypeVar("F", bound=Callable[..., Any])
+Callback: TypeAlias = Callable[..., Any]
+Part: TypeAlias = Callable[[Callback], Callback]
+"""An argument or an option of a command, or several: a decorator of its callback."""
 
 STORE, NAMESPACE = "store", "namespace"
 GLOBAL = (STORE, NAMESPACE, "app", "server", "token_file", "output", "debug")
 LOCAL_ONLY = frozenset({"demo", "dev", "run", "scheduler", "worker", "api", "db", "bench"})
 """The commands that work on this machine, and not on a server."""
+_EXAMPLE = re.compile(r"^( *)(?=Example:$)", re.MULTILINE)
 
 
 def global_options(*, hidden: bool) -> list[click.Option]:
@@ -53,6 +57,13 @@ class _Global(click.Command):
     """Takes the global options; those given last count."""
 
     root = False
+    operations: tuple[str, ...] = ()
+    """The operations of `Fleet` that the command uses, such as `schedules.pause`."""
+
+    def __init__(self, *args: Any, **attributes: Any) -> None:
+        super().__init__(*args, **attributes)
+        if self.help:  # click keeps the lines of a paragraph that begins with \b
+            self.help = _EXAMPLE.sub("\\1\b\n\\1", self.help)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Its own, then the global ones, then the help."""
@@ -104,20 +115,46 @@ class Command(_Global):
     """A command."""
 
 
-def operations(*names: str) -> Callable[[F], F]:
-    """Name the operations of `Fleet` that a command uses, such as `schedules.pause`."""
+def together(*parts: Part) -> Part:
+    """Several arguments and options as one; the help shows them in this order."""
 
-    def named(function: F) -> F:
-        function.operations = names  # type: ignore[attr-defined]  # a test reads it
-        return function
+    def decorate(callback: Callback) -> Callback:
+        for part in reversed(parts):
+            callback = part(callback)
+        return callback
 
-    return named
+    return decorate
+
+
+def make_command(name: str, *parts: Part, uses: str = "") -> Callable[[Callback], Command]:
+    """Make a command from a function of the session and of these arguments and options.
+
+    `uses` names the operations of `Fleet` that it calls, separated by blanks.
+    """
+
+    def decorate(function: Callback) -> Command:
+        callback = together(*parts)(click.pass_obj(function))
+        made = click.command(name, cls=Command)(callback)
+        made.operations = tuple(uses.split())
+        return made
+
+    return decorate
 
 
 class Group(_Global, click.Group):
     """A noun whose commands are its verbs. For an unknown verb it suggests a similar one."""
 
     command_class = Command
+
+    def verb(self, name: str, *parts: Part, uses: str = "") -> Callable[[Callback], Command]:
+        """Add a command, as `make_command` makes it."""
+
+        def decorate(function: Callback) -> Command:
+            made = make_command(name, *parts, uses=uses)(function)
+            self.add_command(made)
+            return made
+
+        return decorate
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -173,7 +173,6 @@ def command() -> None:
     The options below may stand before or after any command. Data goes to standard output, talk to
     standard error.
 
-    \b
     Example:
       drumbeat dev                          run everything here, with sample tasks
       drumbeat schedule list                in a second terminal

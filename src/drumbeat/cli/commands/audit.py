@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-import click
 from rich.console import RenderableType
 
-from drumbeat.cli.command import Command, operations
+from drumbeat.cli.command import make_command
 from drumbeat.cli.options.limit import limit_option, show_list
+from drumbeat.cli.options.option import text
 from drumbeat.cli.output.tables import note, table
 from drumbeat.cli.session.session import Session
 from drumbeat.model.fleet.audit import AuditFilter
@@ -20,21 +20,21 @@ LONGEST = 60
 """Characters of the details that a line of the table shows."""
 
 
-@click.command("audit", cls=Command)
-@click.option("--actor", metavar="NAME", help="Only changes by this actor.")
-@click.option("--action", metavar="NAME", help="Only this action, such as queue.pause.")
-@click.option("--target", metavar="NAME", help="Only changes of this target.")
-@click.option("--since", metavar="TIME", help="Only changes since then, such as -2h.")
-@click.option("--until", metavar="TIME", help="Only changes before then.")
-@limit_option()
-@operations("audit.list")
-@click.pass_obj
+@make_command(
+    "audit",
+    text("--actor", "NAME", "Only changes by this actor."),
+    text("--action", "NAME", "Only this action, such as queue.pause."),
+    text("--target", "NAME", "Only changes of this target."),
+    text("--since", "TIME", "Only changes since then, such as -2h."),
+    text("--until", "TIME", "Only changes before then."),
+    limit_option(),
+    uses="audit.list",
+)
 def command(
     session: Session, /, since: str | None, until: str | None, limit: int, **fields: str | None
 ) -> None:
     """Show the changes that people and programs made, the newest first.
 
-    \b
     Example:
       drumbeat audit --since -1d
       drumbeat audit --action schedule.pause -o json
@@ -74,5 +74,5 @@ def _words(details: Mapping[str, object]) -> str:
         f"{name}={value if isinstance(value, str) else json.dumps(value, separators=(',', ':'))}"
         for name, value in details.items()
     )
-    text = " ".join(words)
-    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    line = " ".join(words)
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 3]}..."

@@ -7,11 +7,11 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
 from rich.console import RenderableType
 
 from drumbeat.app import Drumbeat
-from drumbeat.cli.command import STORE, Command
+from drumbeat.cli.command import STORE, make_command
+from drumbeat.cli.options.option import whole
 from drumbeat.cli.output.output import Output
 from drumbeat.cli.output.tables import below, note, table
 from drumbeat.cli.session.session import Session
@@ -48,29 +48,17 @@ class Figures:
         return self.latencies[min(len(self.latencies) - 1, int(len(self.latencies) * share))]
 
 
-@click.command("bench", cls=Command)
-@click.option(
-    "--jobs",
-    type=click.IntRange(1, 1_000_000),
-    default=10_000,
-    show_default=True,
-    help="The number of jobs.",
+@make_command(
+    "bench",
+    whole("--jobs", "The number of jobs.", most=1_000_000, default=10_000),
+    whole("--concurrency", "How many jobs run at once.", most=10_000, default=100),
 )
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 10_000),
-    default=100,
-    show_default=True,
-    help="The number of jobs that run at once.",
-)
-@click.pass_obj
 def command(session: Session, jobs: int, concurrency: int) -> None:
     """Submit jobs that do nothing, run them, and print how fast that was.
 
     Uses a temporary SQLite file, or the store that --store names. Do not use a store of a running
     fleet.
 
-    \b
     Example:
       drumbeat bench
       drumbeat bench --store memory:// --jobs 50000 -o json
@@ -79,7 +67,7 @@ def command(session: Session, jobs: int, concurrency: int) -> None:
         store = session.settings.get(STORE) or f"sqlite:///{Path(folder) / 'bench.db'}"
         app = Drumbeat(store, environment={}, concurrency=concurrency, instance_id="bench")
         figures = asyncio.run(measure(app, jobs, session.output))
-    session.output.show(figures.shape(), lambda: _table(figures))
+    session.output.show(figures.shape(), _table(figures))
 
 
 async def measure(app: Drumbeat, jobs: int, output: Output) -> Figures:

@@ -9,7 +9,8 @@ import click
 from rich.console import RenderableType
 from rich.text import Text
 
-from drumbeat.cli.command import Command
+from drumbeat.cli.command import make_command
+from drumbeat.cli.options.option import choice, text, whole
 from drumbeat.cli.output.tables import below, note, table
 from drumbeat.cli.session.session import Session
 from drumbeat.model.time.zones import DstGap, DstRepeat, zone
@@ -22,49 +23,35 @@ from drumbeat.rules.schedules.preview import next_ticks, zone_of
 AHEAD = timedelta(days=365)
 
 
-@click.command("cron", cls=Command)
-@click.argument("expression")
-@click.option("--tz", metavar="ZONE", help="The time zone, such as Europe/Paris. [default: UTC]")
-@click.option(
-    "--count", type=click.IntRange(1, 1000), default=5, show_default=True, help="How many runs."
+@make_command(
+    "cron",
+    click.argument("expression"),
+    text("--tz", "ZONE", "The time zone, such as Europe/Paris. [default: UTC]"),
+    whole("--count", "How many runs.", most=1000, default=5),
+    text("--after", "TIME", "Count from this time.", default="now"),
+    text("--name", "SCHEDULE", "The schedule that H and ~ are spread by."),
+    choice("--dst-gap", DstGap, "A time that the clocks skip.", default="run_after"),
+    choice("--dst-repeat", DstRepeat, "A time that comes twice.", default="first"),
 )
-@click.option("--after", metavar="TIME", default="now", help="Count from then. [default: now]")
-@click.option("--name", metavar="SCHEDULE", help="The schedule that H and ~ are spread by.")
-@click.option(
-    "--dst-gap",
-    type=click.Choice([each.value for each in DstGap]),
-    default=DstGap.RUN_AFTER.value,
-    show_default=True,
-    help="A time that the clocks skip.",
-)
-@click.option(
-    "--dst-repeat",
-    type=click.Choice([each.value for each in DstRepeat]),
-    default=DstRepeat.FIRST.value,
-    show_default=True,
-    help="A time that comes twice.",
-)
-@click.pass_obj
 def command(
     session: Session,
+    /,
     expression: str,
     tz: str | None,
     count: int,
     after: str,
     name: str | None,
-    dst_gap: str,
-    dst_repeat: str,
+    **policies: str,
 ) -> None:
     """Say what a cron EXPRESSION means, when it runs next, and what clock changes do to it.
 
     The runs are shown in the zone of the expression.
 
-    \b
     Example:
       drumbeat cron "30 2 * * *" --tz Europe/Paris
       drumbeat cron "0 9 * * mon-fri" --count 10 -o json
     """
-    trigger = cron(expression, tz=tz, dst_gap=dst_gap, dst_repeat=dst_repeat)
+    trigger = cron(expression, tz=tz, **policies)
     if name is not None:
         trigger = trigger.bound(name)
     start = session.output.moments.read(after)
@@ -81,7 +68,7 @@ def command(
         ],
     }
     moments = Moments(session.output.now, zone(zone_of(trigger)).info)
-    session.output.show(data, lambda: _answer(trigger, runs, changes, moments))
+    session.output.show(data, _answer(trigger, runs, changes, moments))
 
 
 def _answer(
@@ -93,8 +80,8 @@ def _answer(
     parts: list[RenderableType] = [Text(trigger.describe(), style="bold")]
     parts.append(table(("next runs", ""), rows) if runs else note("It never runs again."))
     if changes:
-        told = ((change.title, change.effect) for change in changes)
-        parts.append(table(("clock changes within a year", "+"), told))
+        rows_of_changes = ((change.title, change.effect) for change in changes)
+        parts.append(table(("clock changes within a year", "+"), rows_of_changes))
     elif isinstance(trigger, Cron):
         parts.append(note("No clock change within a year touches it."))
     return below(*parts)

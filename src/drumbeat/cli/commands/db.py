@@ -7,10 +7,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 import click
-from rich.console import RenderableType
 
 from drumbeat.cli.command import Group
 from drumbeat.cli.exit_codes import Exit, Problem
+from drumbeat.cli.options.option import switch
 from drumbeat.cli.output.tables import note, table
 from drumbeat.cli.session.session import Session
 from drumbeat.model.text import counted
@@ -18,25 +18,24 @@ from drumbeat.ports.migrations import Migrating, Migrations, StagedMigrations, S
 
 T = TypeVar("T")
 
+AFTER = switch("--after", "Also those that must wait until no older node runs.")
+
 
 @click.group("db", cls=Group)
 def command() -> None:
     """Show and apply the migrations of the store.
 
-    \b
     Example:
       drumbeat --store sqlite:///drumbeat.db db status
     """
 
 
-@command.command()
-@click.pass_obj
+@command.verb("status")
 def status(session: Session) -> None:
     """Show which migrations were applied.
 
     The exit code is 1 if one was not. Those that wait for `migrate --after` do not count.
 
-    \b
     Example:
       drumbeat db status
     """
@@ -50,7 +49,7 @@ def status(session: Session) -> None:
         {"version": step.version, "name": step.name, "applied": applied} for step, applied in steps
     ]
     rows = [(step.version, step.name, _state(step, applied=done)) for step, done in steps]
-    session.output.show(data, lambda: table((">version", "name", "state"), rows))
+    session.output.show(data, table((">version", "name", "state"), rows))
     missing = sum(not applied and not waits(step) for step, applied in steps)
     if missing:
         raise Problem(f"{counted(missing, 'migration')} not applied; `drumbeat db migrate` does it")
@@ -62,15 +61,12 @@ def _state(step: Step, *, applied: bool) -> str:
     return "waits for --after" if waits(step) else "pending"
 
 
-@command.command()
-@click.option("--after", is_flag=True, help="Also those that must wait until no older node runs.")
-@click.pass_obj
+@command.verb("migrate", AFTER)
 def migrate(session: Session, *, after: bool) -> None:
     """Apply the migrations that were not applied yet.
 
     Nodes of an older version can keep running. Migrations that would break them need --after.
 
-    \b
     Example:
       drumbeat db migrate
     """
@@ -83,27 +79,18 @@ def migrate(session: Session, *, after: bool) -> None:
     with session.output.working("Migrating"):
         steps = _ask(session, ask)
 
-    def told() -> RenderableType:
-        if not steps:
-            return note("The schema is up to date.")
-        return table((">version", "applied"), ((step.version, step.name) for step in steps))
-
     data = [{"version": step.version, "name": step.name} for step in steps]
-    session.output.show(data, told)
+    rows = ((step.version, step.name) for step in steps)
+    text = table((">version", "applied"), rows) if steps else note("The schema is up to date.")
+    session.output.show(data, text)
 
 
-@command.command()
-@click.option("--after", is_flag=True, help="Also those that must wait until no older node runs.")
-@click.option(
-    "--all", "also_applied", is_flag=True, help="Also migrations that are applied already."
-)
-@click.pass_obj
+@command.verb("sql", AFTER, switch("--all also_applied", "Also migrations that were applied."))
 def sql(session: Session, *, after: bool, also_applied: bool) -> None:
     """Print the SQL that `migrate` would run.
 
     Migrations that would break nodes of an older version are left out without --after.
 
-    \b
     Example:
       drumbeat db sql
       drumbeat db sql --all --after > schema.sql
@@ -121,7 +108,7 @@ def sql(session: Session, *, after: bool, also_applied: bool) -> None:
     data = [{"version": step.version, "name": step.name, "sql": step.script} for step in steps]
     scripts = [f"-- {step.version:04} {step.name}\n{step.script.strip()}\n" for step in steps]
     if session.output.form == "json":
-        session.output.show(data, lambda: "")
+        session.output.show(data, "")
     else:
         click.echo("\n".join(scripts) or "-- The schema is up to date.")
 

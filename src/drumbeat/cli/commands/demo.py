@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import click
 from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from drumbeat.cli.command import Command
+from drumbeat.cli.command import make_command
 from drumbeat.cli.exit_codes import Exit
+from drumbeat.cli.options.option import seconds, text, whole
 from drumbeat.cli.output.output import Output
 from drumbeat.cli.output.tables import table
 from drumbeat.cli.session.session import STORE, Session
@@ -26,37 +26,20 @@ from drumbeat.model.jobs.job import Status
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SHORTEST = 10.0
 
-
-@click.command("demo", cls=Command)
-@click.option(
-    "--nodes",
-    type=click.IntRange(3, 20),
-    default=3,
-    show_default=True,
-    help="How many nodes schedule and work; two more only work.",
+@make_command(
+    "demo",
+    whole(
+        "--nodes",
+        "How many nodes schedule and work; two more only work.",
+        least=3,
+        most=20,
+        default=3,
+    ),
+    seconds("--seconds", "How long the demo takes.", least=10.0, default=30.0),
+    seconds("--ttl", "How long a leader may be silent.", least=1.0, most=60.0, default=3.0),
+    text("--coordinator", "URL", "Elects the leader. [default: the store]"),
 )
-@click.option(
-    "--seconds",
-    type=click.FloatRange(SHORTEST),
-    default=30.0,
-    show_default=True,
-    help="How long the demo takes.",
-)
-@click.option(
-    "--ttl",
-    type=click.FloatRange(1.0, 60.0),
-    default=3.0,
-    show_default=True,
-    help="Seconds after which a silent leader is replaced.",
-)
-@click.option(
-    "--coordinator",
-    metavar="URL",
-    help="The coordinator that elects the leader. [default: the store]",
-)
-@click.pass_obj
 def command(
     session: Session, nodes: int, seconds: float, ttl: float, coordinator: str | None
 ) -> int:
@@ -65,7 +48,6 @@ def command(
     Runs real processes on a temporary SQLite file, or on the store that --store names, in their own
     namespace. The exit code is 0 only if nothing was lost or doubled.
 
-    \b
     Example:
       drumbeat demo
       drumbeat demo --seconds 60 --nodes 5
@@ -76,7 +58,7 @@ def command(
     script = DemoScript(nodes, seconds=seconds, ttl=ttl, store=store, coordinator=coordinator)
     with _watching(session.output, seconds) as (tell, show):
         proof = asyncio.run(Story(script, tell, show).play())
-    session.output.show(asdict(proof), lambda: _proof(proof))
+    session.output.show(asdict(proof), _proof(proof))
     return Exit.OK if proof.holds else Exit.FAILED
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from drumbeat.cli.command import STORE, Command
+from drumbeat.cli.command import STORE, make_command
 from drumbeat.cli.exit_codes import Exit
 from drumbeat.cli.options.settings import as_options, given, setting_options
 from drumbeat.cli.running.child_process import Child
@@ -28,17 +28,17 @@ SAMPLE = "drumbeat.cli.running.sample_app:app"
 DEVELOPMENT_GRACE = "3s"
 
 
-@click.command("dev", cls=Command)
-@click.argument("path", metavar="[APP]", required=False)
-@click.option("--reload/--no-reload", "reloads", default=True, help="Restart when code changes.")
-@setting_options
-@click.pass_obj
-def command(session: Session, /, path: str | None, *, reloads: bool, **options: Any) -> None:
+@make_command(
+    "dev",
+    click.argument("path", metavar="[APP]", required=False),
+    click.option("--reload/--no-reload", default=True, help="Restart when code changes."),
+    setting_options,
+)
+def command(session: Session, /, path: str | None, *, reload: bool, **options: Any) -> None:
     """Run everything here on one SQLite file, drumbeat.db, and restart when code changes.
 
     Without APP there are sample tasks to play with. --store takes another store.
 
-    \b
     Example:
       drumbeat dev
       drumbeat dev shop.jobs:app
@@ -63,7 +63,7 @@ def command(session: Session, /, path: str | None, *, reloads: bool, **options: 
         )
     arguments = ["run", path, "--roles", ",".join(roles), *as_options(session.settings)]
     development = Development(arguments, session.output.say)
-    raise SystemExit(asyncio.run(development.run(Path.cwd() if reloads else None)))
+    raise SystemExit(asyncio.run(development.run(Path.cwd() if reload else None)))
 
 
 def _free_address(settings: Mapping[str, str]) -> Mapping[str, str]:

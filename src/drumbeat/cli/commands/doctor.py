@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import click
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -19,7 +18,7 @@ from drumbeat.cli.checks.fleet import (
     store_checks,
 )
 from drumbeat.cli.checks.machine import machine_checks
-from drumbeat.cli.command import Command, operations
+from drumbeat.cli.command import make_command
 from drumbeat.cli.exit_codes import Problem
 from drumbeat.cli.session.session import Session
 from drumbeat.cli.session.target import NOT_VISIBLE, LocalTarget, RemoteTarget, Target
@@ -28,15 +27,12 @@ from drumbeat.model.errors import DrumbeatError
 from drumbeat.model.text import counted
 
 
-@click.command("doctor", cls=Command)
-@operations("health", "now")
-@click.pass_obj
+@make_command("doctor", uses="health now")
 def command(session: Session) -> None:
     """Check this machine, the store and the fleet; exit with 1 if something is wrong.
 
     With --app it also lists tasks of waiting jobs that the app does not know.
 
-    \b
     Example:
       drumbeat doctor
       drumbeat --app shop.jobs:app doctor -o json
@@ -44,7 +40,7 @@ def command(session: Session) -> None:
     with session.output.working("Checking"):
         checks = [*machine_checks(), *_of_fleet(session)]
     data = [{"check": each.name, "ok": each.ok, "seen": each.found} for each in checks]
-    session.output.show(data, lambda: _lines(checks))
+    session.output.show(data, _lines(checks))
     failed = sum(not each.ok for each in checks)
     if failed:
         raise Problem(f"{counted(failed, 'check')} failed")

@@ -8,7 +8,8 @@ from contextlib import aclosing
 
 import click
 
-from drumbeat.cli.command import Command, operations
+from drumbeat.cli.command import make_command
+from drumbeat.cli.options.option import choice, text, whole
 from drumbeat.cli.output.json_view import as_json
 from drumbeat.cli.output.output import Form
 from drumbeat.cli.session.session import Session
@@ -23,24 +24,18 @@ from drumbeat.wire.queue import QueueView
 from drumbeat.wire.tick import TickView
 
 
-@click.command("events", cls=Command)
-@click.option(
-    "--kind",
-    "kinds",
-    multiple=True,
-    type=click.Choice([kind.value for kind in EventKind]),
-    help="Only events of this kind; may be repeated.",
+@make_command(
+    "events",
+    choice("--kind kinds", EventKind, "Only events of this kind; may be repeated.", multiple=True),
+    text("--after", "ID", "Begin after the event of this id.", default=""),
+    whole("--count", "End after this many events."),
+    uses="events.follow",
 )
-@click.option("--after", default="", metavar="ID", help="Begin after the event of this id.")
-@click.option("--count", type=click.IntRange(1), help="End after so many events.")
-@operations("events.follow")
-@click.pass_obj
 def command(session: Session, kinds: Sequence[str], after: str, count: int | None) -> None:
     """Print events as they happen, one line for each, until Ctrl-C.
 
     With -o json each line is a JSON object.
 
-    \b
     Example:
       drumbeat events --kind job --kind leader
     """

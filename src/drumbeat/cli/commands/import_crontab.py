@@ -13,10 +13,10 @@ from pathlib import Path
 import click
 from rich.console import RenderableType
 
-from drumbeat.cli.command import Group, operations
+from drumbeat.cli.command import Group
 from drumbeat.cli.exit_codes import Exit, Problem
 from drumbeat.cli.importing.crontab import Crontab, Line, read_crontab
-from drumbeat.cli.options.reason import reason_option
+from drumbeat.cli.options.option import REASON, switch, text
 from drumbeat.cli.output.tables import below, note, table
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
@@ -30,25 +30,23 @@ from drumbeat.wire.requests import request
 def import_from() -> None:
     """Bring schedules over from a crontab.
 
-    \b
     Example:
       drumbeat import crontab /etc/crontab --system
     """
 
 
-@import_from.command("crontab")
-@click.argument(
-    "file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+@import_from.verb(
+    "crontab",
+    click.argument(
+        "file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
+    ),
+    text("--tz", "ZONE", "The zone of its times, if it names none. [default: UTC]"),
+    switch("--system", "Each line names a user, as in /etc/crontab."),
+    switch("--python declares", "Print declarations to paste into an app."),
+    switch("--apply applies", "Create the schedules in the store."),
+    REASON,
+    uses="schedules.create",
 )
-@click.option(
-    "--tz", metavar="ZONE", help="The zone of its times, if it names none. [default: UTC]"
-)
-@click.option("--system", is_flag=True, help="Each line names a user, as in /etc/crontab.")
-@click.option("--python", "declares", is_flag=True, help="Print declarations to paste into an app.")
-@click.option("--apply", "applies", is_flag=True, help="Create the schedules in the store.")
-@reason_option
-@operations("schedules.create")
-@click.pass_obj
 def crontab(
     session: Session,
     file: Path,
@@ -64,7 +62,6 @@ def crontab(
     schedule for a task that is named by the comment above it, or else by its command; --python
     prints those tasks. The FILE - is standard input.
 
-    \b
     Example:
       crontab -l | drumbeat import crontab - --tz Europe/Paris
       drumbeat import crontab jobs.cron --python > jobs.py
@@ -82,7 +79,7 @@ def crontab(
             "refused": [{"line": number, "why": why} for number, why in found.refused],
             "applied": applies,
         }
-        session.output.show(data, lambda: _table(found))
+        session.output.show(data, _table(found))
     if applies:
         session.output.say(f"{counted(len(found.lines), 'schedule')} created.")
     elif not declares:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import click
 from rich.console import RenderableType
 
-from drumbeat.cli.command import Group, operations
+from drumbeat.cli.command import Group
 from drumbeat.cli.options.limit import limit_option, show_list
-from drumbeat.cli.options.reason import reason_option
-from drumbeat.cli.output.json_view import as_json
+from drumbeat.cli.options.option import REASON, text
 from drumbeat.cli.output.tables import facts, note, table
 from drumbeat.cli.session.session import Session
 from drumbeat.model.fleet.lease import SCHEDULER, TERMS_KEPT
@@ -20,23 +19,21 @@ from drumbeat.wire.election import ElectionView, LeaderView, TermView
 
 
 @click.group("leader", cls=Group, invoke_without_command=True)
-@operations("elections.get")
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """Show who leads; `history` shows who led, `resign` asks the leader to hand over.
 
-    \b
     Example:
       drumbeat leader
       drumbeat leader history
     """
-    if ctx.invoked_subcommand is not None:
-        return
-    session = ctx.ensure_object(Session)
-    target = session.target()
-    target.check_election()
-    election = session.run(target, lambda fleet: fleet.elections.get())
-    session.output.show(as_json(_leader_view(election)), lambda: _leader(election))
+    if ctx.invoked_subcommand is None:
+        session = ctx.ensure_object(Session)
+        election = session.ask_election(lambda fleet: fleet.elections.get())
+        session.output.show(_leader_view(election), _leader(election))
+
+
+command.operations = ("elections.get",)
 
 
 def _leader_view(election: ElectionView) -> LeaderView:
@@ -62,67 +59,50 @@ def _leader(election: ElectionView) -> RenderableType:
     )
 
 
-@command.command("list")
-@operations("elections.list")
-@click.pass_obj
+@command.verb("list", uses="elections.list")
 def list_elections(session: Session) -> None:
     """List the elections and their leaders.
 
-    \b
     Example:
       drumbeat leader list
     """
-    target = session.target()
-    target.check_election()
-    found = session.run(target, lambda fleet: fleet.elections.list())
+    found = session.ask_election(lambda fleet: fleet.elections.list())
     rows = [(each.name, each.leader, each.token, each.epoch) for each in found]
-    session.output.show(
-        as_json(found), lambda: table(("election", "leader", ">term", ">epoch"), rows)
-    )
+    session.output.show(found, table(("election", "leader", ">term", ">epoch"), rows))
 
 
-@command.command()
-@click.option(
-    "--timeout",
-    default="15s",
-    show_default=True,
-    metavar="DURATION",
-    help="The longest time to wait.",
+@command.verb(
+    "resign",
+    text("--timeout", "DURATION", "The longest time to wait.", default="15s"),
+    REASON,
+    uses="elections.resign",
 )
-@reason_option
-@operations("elections.resign")
-@click.pass_obj
 def resign(session: Session, timeout: str) -> None:
     """Ask the leader to hand over to another node, and wait for it.
 
     The node itself keeps running; it only lets other nodes lead first.
 
-    \b
     Example:
       drumbeat leader resign
     """
     seconds = parse_duration(timeout).total_seconds()
-    target = session.target()
-    target.check_election()
     with session.output.working("Waiting for another leader"):
-        view = session.run(
-            target, lambda fleet: fleet.elections.resign(SCHEDULER, seconds, session.reason)
+        view = session.ask_election(
+            lambda fleet: fleet.elections.resign(SCHEDULER, seconds, session.reason)
         )
     leads = f"{view.after.leader} leads" if view.after.leader else "nobody leads yet"
-    session.output.show(as_json(view), lambda: f"{view.before.leader} resigned; {leads}")
+    session.output.show(view, f"{view.before.leader} resigned; {leads}")
 
 
-@command.command()
-@click.option(
-    "--election", default=SCHEDULER, show_default=True, metavar="NAME", help="The election."
+@command.verb(
+    "history",
+    text("--election", "NAME", "The election.", default=SCHEDULER),
+    limit_option(20, TERMS_KEPT),
+    uses="elections.history",
 )
-@limit_option(20, TERMS_KEPT)
-@operations("elections.history")
-@click.pass_obj
 def history(session: Session, election: str, limit: int) -> None:
     """Show who led since when, the latest first.
 
-    \b
     Example:
       drumbeat leader history
     """

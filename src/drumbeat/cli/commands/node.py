@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import click
 from rich.console import RenderableType
 
-from drumbeat.cli.command import Group, operations
+from drumbeat.cli.command import Group
 from drumbeat.cli.exit_codes import Exit, Problem
-from drumbeat.cli.options.reason import reason_option
-from drumbeat.cli.output.json_view import as_json
+from drumbeat.cli.options.option import REASON, switch
 from drumbeat.cli.output.tables import facts, note, table
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
@@ -22,26 +21,21 @@ from drumbeat.wire.node import NodeView
 def command() -> None:
     """List and drain the nodes of the fleet.
 
-    \b
     Example:
       drumbeat node list
     """
 
 
-@command.command("list")
-@click.option("--all", "also_gone", is_flag=True, help="Also nodes that are gone.")
-@operations("nodes.list")
-@click.pass_obj
+@command.verb("list", switch("--all also_gone", "Also nodes that are gone."), uses="nodes.list")
 def list_nodes(session: Session, *, also_gone: bool) -> None:
     """List the nodes that are alive.
 
-    \b
     Example:
       drumbeat node list --all
     """
     nodes = session.ask(lambda fleet: fleet.nodes.list(gone=True))
     shown = [node for node in nodes if node.alive or also_gone]
-    session.output.show(as_json(shown), lambda: _nodes(session.output.moments, shown))
+    session.output.show(shown, _nodes(session.output.moments, shown))
     gone = len(nodes) - len(shown)
     if gone:
         session.output.say(
@@ -51,33 +45,29 @@ def list_nodes(session: Session, *, also_gone: bool) -> None:
         )
 
 
-@command.command()
-@click.argument("node_id", metavar="NODE")
-@operations("nodes.get")
-@click.pass_obj
+@command.verb("show", click.argument("node_id", metavar="NODE"), uses="nodes.get")
 def show(session: Session, node_id: str) -> None:
     """Show one node. NODE is its identity.
 
-    \b
     Example:
       drumbeat node show web-1:0f3a
     """
     node = session.ask(lambda fleet: fleet.nodes.get(node_id))
-    session.output.show(as_json(node), lambda: _node(session.output.moments, node))
+    session.output.show(node, _node(session.output.moments, node))
 
 
-@command.command()
-@click.argument("names", nargs=-1, required=True, metavar="NODE...")
-@reason_option
-@operations("nodes.drain")
-@click.pass_obj
+@command.verb(
+    "drain",
+    click.argument("names", nargs=-1, required=True, metavar="NODE..."),
+    REASON,
+    uses="nodes.drain",
+)
 def drain(session: Session, names: Sequence[str]) -> None:
     """Ask nodes to finish their work and stop.
 
     NODE is an identity or a label; a label means all nodes that have it. A node learns of it with
     its next heartbeat.
 
-    \b
     Example:
       drumbeat node drain web-1
     """
@@ -88,9 +78,8 @@ def drain(session: Session, names: Sequence[str]) -> None:
         return [node for each in draining for node in each.draining]
 
     nodes = session.ask(ask)
-    session.output.show(
-        {"draining": nodes}, lambda: "\n".join(f"{node} was asked to drain" for node in nodes)
-    )
+    lines = "\n".join(f"{node} was asked to drain" for node in nodes)
+    session.output.show({"draining": nodes}, lines)
 
 
 def _check_names(names: Sequence[str], alive: Sequence[NodeView]) -> None:

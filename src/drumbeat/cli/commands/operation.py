@@ -7,10 +7,9 @@ from collections.abc import Sequence
 import click
 from rich.console import RenderableType
 
-from drumbeat.cli.command import Group, operations
+from drumbeat.cli.command import Group
 from drumbeat.cli.options.limit import limit_option, show_list
-from drumbeat.cli.options.reason import reason_option
-from drumbeat.cli.output.json_view import as_json
+from drumbeat.cli.options.option import REASON
 from drumbeat.cli.output.tables import facts, note, table
 from drumbeat.cli.session.session import Session
 from drumbeat.rules.human_time import Moments
@@ -23,55 +22,41 @@ OPERATION_ID = click.argument("operation_id", type=click.IntRange(min=1), metava
 def command() -> None:
     """List, show and cancel operations: the bulk changes of `job retry` and `job cancel`.
 
-    \b
     Example:
       drumbeat operation list
     """
 
 
-@command.command("list")
-@limit_option(20)
-@operations("operations.list")
-@click.pass_obj
+@command.verb("list", limit_option(20), uses="operations.list")
 def list_operations(session: Session, limit: int) -> None:
     """List operations, the newest first.
 
-    \b
     Example:
       drumbeat operation list
     """
     show_list(session, limit, lambda fleet, page: fleet.operations.list(page), _operations)
 
 
-@command.command()
-@OPERATION_ID
-@operations("operations.get")
-@click.pass_obj
+@command.verb("show", OPERATION_ID, uses="operations.get")
 def show(session: Session, operation_id: int) -> None:
     """Show the operation ID and its progress.
 
-    \b
     Example:
       drumbeat operation show 42
     """
     found = session.ask(lambda fleet: fleet.operations.get(operation_id))
-    session.output.show(as_json(found), lambda: _operation(session.output.moments, found))
+    session.output.show(found, _operation(session.output.moments, found))
 
 
-@command.command()
-@OPERATION_ID
-@reason_option
-@operations("operations.cancel")
-@click.pass_obj
+@command.verb("cancel", OPERATION_ID, REASON, uses="operations.cancel")
 def cancel(session: Session, operation_id: int) -> None:
     """Cancel the operation ID. What it has done stays done.
 
-    \b
     Example:
       drumbeat operation cancel 42
     """
     found = session.ask(lambda fleet: fleet.operations.cancel(operation_id, session.reason))
-    session.output.show(as_json(found), lambda: _operation(session.output.moments, found))
+    session.output.show(found, _operation(session.output.moments, found))
 
 
 def _operations(moments: Moments, found: Sequence[OperationView]) -> RenderableType:

@@ -8,10 +8,9 @@ from datetime import timedelta
 import click
 from rich.console import RenderableType
 
-from drumbeat.cli.command import Group, operations
+from drumbeat.cli.command import Group
 from drumbeat.cli.exit_codes import Exit, Problem
-from drumbeat.cli.options.reason import reason_option
-from drumbeat.cli.output.json_view import as_json
+from drumbeat.cli.options.option import NAME, REASON
 from drumbeat.cli.output.tables import note, table
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
@@ -24,80 +23,58 @@ UNFINISHED = (Status.PENDING, Status.QUEUED, Status.RUNNING)
 
 
 @click.group("queue", cls=Group, invoke_without_command=True)
-@operations("queues.list")
 @click.pass_context
 def command(ctx: click.Context) -> None:
     """Show the number of jobs by queue and status; list, pause and resume queues.
 
-    \b
     Example:
       drumbeat queue
       drumbeat queue pause mail --reason "the mail server is down"
     """
-    if ctx.invoked_subcommand is not None:
-        return
-    session = ctx.ensure_object(Session)
-    found = session.ask(lambda fleet: fleet.queues.list())
-    counts = {queue.name: queue.counts for queue in found if any(queue.counts.values())}
-    session.output.show(as_json(counts), lambda: _counts(counts))
+    if ctx.invoked_subcommand is None:
+        session = ctx.ensure_object(Session)
+        found = session.ask(lambda fleet: fleet.queues.list())
+        counts = {queue.name: queue.counts for queue in found if any(queue.counts.values())}
+        session.output.show(counts, _counts(counts))
 
 
-@command.command("list")
-@operations("queues.list")
-@click.pass_obj
+@command.verb("list", uses="queues.list")
 def list_queues(session: Session) -> None:
     """List the queues: their unfinished jobs, the age of the oldest one, and all ended jobs.
 
-    \b
     Example:
       drumbeat queue list
     """
     found = session.ask(lambda fleet: fleet.queues.list())
-    session.output.show(as_json(found), lambda: _queues(session.output.moments, found))
+    session.output.show(found, _queues(session.output.moments, found))
 
 
-@command.command()
-@click.argument("name")
-@operations("queues.get")
-@click.pass_obj
+@command.verb("show", NAME, uses="queues.get")
 def show(session: Session, name: str) -> None:
     """Show the queue NAME.
 
-    \b
     Example:
       drumbeat queue show mail
     """
     found = session.ask(lambda fleet: fleet.queues.get(name))
-    session.output.show(as_json(found), lambda: _queues(session.output.moments, [found]))
+    session.output.show(found, _queues(session.output.moments, [found]))
 
 
-@command.command()
-@click.argument("name")
-@reason_option
-@operations("queues.pause")
-@click.pass_obj
+@command.verb("pause", NAME, REASON, uses="queues.pause")
 def pause(session: Session, name: str) -> None:
     """Pause a queue: its running jobs go on, and no other job starts.
 
-    \b
     Example:
       drumbeat queue pause mail --reason "the mail server is down"
     """
     found = session.ask(lambda fleet: fleet.queues.pause(name, session.reason))
-    session.output.show(
-        {"queue": name, "paused": as_json(found.paused)}, lambda: f"The queue {name} is paused."
-    )
+    session.output.show({"queue": name, "paused": found.paused}, f"The queue {name} is paused.")
 
 
-@command.command()
-@click.argument("name")
-@reason_option
-@operations("queues.resume")
-@click.pass_obj
+@command.verb("resume", NAME, REASON, uses="queues.resume")
 def resume(session: Session, name: str) -> None:
     """Let jobs of a paused queue start again.
 
-    \b
     Example:
       drumbeat queue resume mail
     """
@@ -110,10 +87,8 @@ def resume(session: Session, name: str) -> None:
         return before
 
     before = session.ask(ask)
-    session.output.show(
-        {"queue": name, "paused": None, "before": as_json(before)},
-        lambda: f"The queue {name} is resumed.",
-    )
+    data = {"queue": name, "paused": None, "before": before}
+    session.output.show(data, f"The queue {name} is resumed.")
 
 
 async def _paused(fleet: Fleet, name: str) -> PausedView | None:

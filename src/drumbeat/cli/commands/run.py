@@ -7,21 +7,20 @@ import os
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from drumbeat.cli.command import Command
+from drumbeat.cli.command import make_command, together
 from drumbeat.cli.exit_codes import Exit, Problem
+from drumbeat.cli.options.option import text, whole
 from drumbeat.cli.options.settings import as_options, given, setting_options
 from drumbeat.cli.session.session import Session
 from drumbeat.model.fleet.node import Role
 
 if TYPE_CHECKING:
     from drumbeat.app import Drumbeat
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 DEFAULT_ROLES = f"{Role.SCHEDULER},{Role.WORKER}"
 MOST_PROCESSES = 256
@@ -31,41 +30,35 @@ ONE_ADDRESS = (
 )
 
 
-def _node_options(function: F) -> F:
-    """Give a command the options that `run` and its short forms share."""
-    for add in (
-        click.option(
-            "--supervised",
-            "supervisor_pipe",
-            type=int,
-            hidden=True,
-            help="The file descriptor whose end means that the supervisor is gone.",
-        ),
-        setting_options,
-        click.option(
-            "--processes",
-            "count",
-            type=click.IntRange(1, MOST_PROCESSES),
-            default=1,
-            show_default=True,
-            help="Run so many nodes, each in a process of its own.",
-        ),
-        click.argument("path", metavar="APP", required=False),
-    ):
-        function = add(function)
-    return function
-
-
-@click.command("run", cls=Command)
-@click.option(
-    "--roles",
-    default=DEFAULT_ROLES,
-    show_default=True,
-    metavar="ROLES",
-    help="What the node does: scheduler, worker, api, or several of them.",
+_NODE_OPTIONS = together(
+    click.argument("path", metavar="APP", required=False),
+    whole(
+        "--processes count",
+        "Run this many nodes, each in a process of its own.",
+        most=MOST_PROCESSES,
+        default=1,
+    ),
+    setting_options,
+    click.option(
+        "--supervised",
+        "supervisor_pipe",
+        type=int,
+        hidden=True,
+        help="The file descriptor whose end means that the supervisor is gone.",
+    ),
 )
-@_node_options
-@click.pass_obj
+
+
+@make_command(
+    "run",
+    text(
+        "--roles",
+        "ROLES",
+        "What the node does: scheduler, worker, api, or several of them.",
+        default=DEFAULT_ROLES,
+    ),
+    _NODE_OPTIONS,
+)
 def command(session: Session, /, path: str | None, roles: str, **options: Any) -> None:
     """Run a node of the fleet until a signal stops it. APP is MODULE:NAME.
 
@@ -73,7 +66,6 @@ def command(session: Session, /, path: str | None, roles: str, **options: Any) -
     jobs may finish within the grace. A second one cuts the grace short, a third ends at once.
     SIGQUIT drains without any limit.
 
-    \b
     Example:
       drumbeat run shop.jobs:app
       drumbeat run shop.jobs:app --roles worker --queues mail,default --processes 4
@@ -81,15 +73,12 @@ def command(session: Session, /, path: str | None, roles: str, **options: Any) -
     _run(session, path, [role.strip() for role in roles.split(",") if role.strip()], options)
 
 
-@click.command("scheduler", cls=Command)
-@_node_options
-@click.pass_obj
+@make_command("scheduler", _NODE_OPTIONS)
 def scheduler(session: Session, /, path: str | None, **options: Any) -> None:
     """Run a node that only schedules: `drumbeat run APP --roles scheduler`.
 
     It also serves the HTTP API if --http-addr or HTTP_ADDR gives an address.
 
-    \b
     Example:
       drumbeat scheduler shop.jobs:app
       HTTP_ADDR=127.0.0.1:8080 drumbeat scheduler shop.jobs:app
@@ -97,29 +86,23 @@ def scheduler(session: Session, /, path: str | None, **options: Any) -> None:
     _run(session, path, [Role.SCHEDULER], options)
 
 
-@click.command("worker", cls=Command)
-@_node_options
-@click.pass_obj
+@make_command("worker", _NODE_OPTIONS)
 def worker(session: Session, /, path: str | None, **options: Any) -> None:
     """Run a node that only works: `drumbeat run APP --roles worker`.
 
-    \b
     Example:
       drumbeat worker shop.jobs:app --queues mail --concurrency 20
     """
     _run(session, path, [Role.WORKER], options)
 
 
-@click.command("api", cls=Command)
-@_node_options
-@click.pass_obj
+@make_command("api", _NODE_OPTIONS)
 def api(session: Session, /, path: str | None, **options: Any) -> None:
     """Run a node that only serves HTTP: `drumbeat run APP --roles api`.
 
     It listens at 127.0.0.1:8080 unless --http-addr says otherwise. From other machines it can be
     reached once there is a token: `drumbeat token create`, or DRUMBEAT_API_TOKEN.
 
-    \b
     Example:
       drumbeat api shop.jobs:app
       drumbeat api shop.jobs:app --http-addr :8080
@@ -130,7 +113,7 @@ def api(session: Session, /, path: str | None, **options: Any) -> None:
 def _run(session: Session, path: str | None, roles: list[str], options: dict[str, Any]) -> None:
     path = path or session.app_path
     if path is None:
-        raise Problem("which app? Give its path, such as shop.jobs:app", Exit.USAGE)
+        raise Problem("no app is given; write its path, such as shop.jobs:app", Exit.USAGE)
     count, pipe = options.pop("count"), options.pop("supervisor_pipe")
     session.settings |= given(options)
     if count > 1:
@@ -172,4 +155,4 @@ def _stop_at_end_of(pipe: int) -> None:
 
 def _export(settings: Mapping[str, str]) -> None:
     """Export the settings, so that processes of `process=True` handlers create the same app."""
-    os.environ.update({f"DRUMBEAT_{name.upper()}": text for name, text in settings.items()})
+    os.environ.update({f"DRUMBEAT_{name.upper()}": value for name, value in settings.items()})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import click
 from rich.console import RenderableType
 
-from drumbeat.cli.command import Group, operations
-from drumbeat.cli.output.json_view import as_json
+from drumbeat.cli.command import Group
 from drumbeat.cli.output.tables import note, table
 from drumbeat.cli.session.session import Session
 from drumbeat.wire.task import ParameterView, TaskView
@@ -16,28 +17,23 @@ from drumbeat.wire.task import ParameterView, TaskView
 def command() -> None:
     """List the tasks that the app or the server knows.
 
-    \b
     Example:
       drumbeat --app shop.jobs:app task list
     """
 
 
-@command.command("list")
-@operations("tasks")
-@click.pass_obj
+@command.verb("list", uses="tasks")
 def list_tasks(session: Session) -> None:
     """List the tasks by name, with their parameters.
 
-    \b
     Example:
       drumbeat --app shop.jobs:app task list
     """
-    target = session.target()
-    found = session.run(target, lambda fleet: fleet.tasks())
-    session.output.show(as_json(found), lambda: _tasks([*found]))
+    found = session.run(session.target(), lambda fleet: fleet.tasks())
+    session.output.show(found, _tasks(found))
 
 
-def _tasks(tasks: list[TaskView]) -> RenderableType:
+def _tasks(tasks: Sequence[TaskView]) -> RenderableType:
     if not tasks:
         return note("No task is known here; --app or --server names an app that has tasks.")
     rows = (

@@ -9,9 +9,9 @@ from typing import Any
 import click
 from rich.console import RenderableType
 
-from drumbeat.cli.command import Group, operations
+from drumbeat.cli.command import Group
 from drumbeat.cli.exit_codes import Exit, Problem
-from drumbeat.cli.options.reason import reason_option
+from drumbeat.cli.options.option import NAME, REASON, choice, text
 from drumbeat.cli.output.json_view import as_json
 from drumbeat.cli.output.tables import note, table
 from drumbeat.cli.session.session import Session
@@ -28,29 +28,24 @@ ONCE = "This is the only time that the token is shown; only a digest of it is st
 def command() -> None:
     """Create, list and revoke the tokens of the HTTP API.
 
-    \b
     Example:
       drumbeat token create ci --scope submitter
     """
 
 
-@command.command()
-@click.argument("name")
-@click.option(
-    "--scope",
-    type=click.Choice([scope.value for scope in Scope]),
-    default=Scope.VIEWER.value,
-    show_default=True,
-    help="What it allows; each scope includes those before it.",
+@command.verb(
+    "create",
+    NAME,
+    choice(
+        "--scope", Scope, "What it allows; each scope includes those before it.", default="viewer"
+    ),
+    text("--expires-in", "DURATION", "How long it is valid, such as 90d."),
+    REASON,
+    uses="tokens.create now",
 )
-@click.option("--expires-in", metavar="DURATION", help="How long it is valid, such as 90d.")
-@reason_option
-@operations("tokens.create", "now")
-@click.pass_obj
 def create(session: Session, name: str, scope: str, expires_in: str | None) -> None:
     """Create a token, and print it. It cannot be shown again.
 
-    \b
     Example:
       drumbeat token create ci --scope submitter --expires-in 90d
     """
@@ -64,16 +59,13 @@ def create(session: Session, name: str, scope: str, expires_in: str | None) -> N
 
     made = session.ask(ask)
     session.output.say(ONCE)
-    session.output.show(_data(made, session.output.now), lambda: made.token)
+    session.output.show(_data(made, session.output.now), made.token)
 
 
-@command.command("list")
-@operations("tokens.list", "now")
-@click.pass_obj
+@command.verb("list", uses="tokens.list now")
 def list_tokens(session: Session) -> None:
     """List all tokens, also revoked and expired ones, without their secrets.
 
-    \b
     Example:
       drumbeat token list
     """
@@ -83,24 +75,21 @@ def list_tokens(session: Session) -> None:
 
     tokens, now = session.ask(ask)
     moments = Moments(now, session.output.zone)
-    session.output.show([_data(token, now) for token in tokens], lambda: _tokens(moments, tokens))
+    session.output.show([_data(token, now) for token in tokens], _tokens(moments, tokens))
 
 
-@command.command()
-@click.argument("name_or_id", metavar="NAME|ID")
-@reason_option
-@operations("tokens.revoke")
-@click.pass_obj
+@command.verb(
+    "revoke", click.argument("name_or_id", metavar="NAME|ID"), REASON, uses="tokens.revoke"
+)
 def revoke(session: Session, name_or_id: str) -> None:
     """Revoke a token, so that it is no longer accepted.
 
-    \b
     Example:
       drumbeat token revoke ci
     """
     token = session.ask(lambda fleet: fleet.tokens.revoke(name_or_id, session.reason))
     data = _data(token, session.output.now)
-    session.output.show(data, lambda: f"The token {token.name} is revoked.")
+    session.output.show(data, f"The token {token.name} is revoked.")
 
 
 def _data(token: TokenView, now: datetime) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Arguments of a task as a person types them: `order_id=42 name=Anna`, or one JSON object."""
+"""A task and its arguments as a person types them: `order_id=42 name=Anna`, or a JSON object."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import click
-
+from drumbeat.cli.session.session import Session
+from drumbeat.fleet.fleet import Fleet
 from drumbeat.model.encoding.json_depth import MOST_DEPTH, is_deeper
-from drumbeat.model.errors import InvalidArguments, InvalidInput
+from drumbeat.model.errors import InvalidArguments, InvalidInput, UnknownTask
 
 
 def read_arguments(pairs: Sequence[str], text: str | None = None) -> dict[str, Any]:
@@ -52,7 +52,12 @@ def _refuse_deep(what: str, text: str) -> None:
         raise InvalidArguments(f"{what} is nested more than {MOST_DEPTH} levels deep")
 
 
-ARGUMENTS = click.argument("arguments", nargs=-1, metavar="[NAME=VALUE]...")
-JSON_ARGUMENTS = click.option(
-    "--json", "text", metavar="OBJECT", help="All arguments as one JSON object."
-)
+async def is_known(session: Session, fleet: Fleet, task: str) -> bool:
+    """Whether the task is known where its jobs are created.
+
+    Raises `UnknownTask` if it is not, and --app says which tasks there are.
+    """
+    known = tuple(each.name for each in await fleet.tasks())
+    if task not in known and session.app_path is not None:
+        raise UnknownTask(task, known)
+    return task in known

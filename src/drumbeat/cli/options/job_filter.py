@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-import click
-
+from drumbeat.cli.command import together
+from drumbeat.cli.options.option import choice, text
 from drumbeat.cli.output.output import Output
 from drumbeat.model.jobs.job import JobFilter, Status
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 FIELDS = ("task", "queue", "schedule", "tag")
 
-
-def job_filter_options(function: F) -> F:
-    """Give a command the options of a job filter; `read_job_filter` takes them."""
-    statuses = click.Choice([status.value for status in Status])
-    for option in (
-        click.option("--since", metavar="TIME", help="Only jobs submitted since, such as -2h."),
-        click.option("--tag", metavar="TAG", help="Only jobs with this tag."),
-        click.option("--schedule", metavar="NAME", help="Only jobs of this schedule."),
-        click.option("--queue", metavar="NAME", help="Only jobs of this queue."),
-        click.option("--task", metavar="NAME", help="Only jobs of this task."),
-        click.option(
-            "--status",
-            "statuses",
-            multiple=True,
-            type=statuses,
-            help="Only jobs of this status; may be repeated.",
-        ),
-    ):
-        function = option(function)
-    return function
+JOB_FILTER = together(
+    choice(
+        "--status statuses", Status, "Only jobs of this status; may be repeated.", multiple=True
+    ),
+    text("--task", "NAME", "Only jobs of this task."),
+    text("--queue", "NAME", "Only jobs of this queue."),
+    text("--schedule", "NAME", "Only jobs of this schedule."),
+    text("--tag", "TAG", "Only jobs with this tag."),
+    text("--since", "TIME", "Only jobs submitted since, such as -2h."),
+)
 
 
 def read_job_filter(output: Output, given: dict[str, Any]) -> JobFilter:

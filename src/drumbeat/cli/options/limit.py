@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-import click
-
-from drumbeat.cli.output.json_view import as_json
+from drumbeat.cli.command import Part
+from drumbeat.cli.options.option import whole
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
 from drumbeat.model.page import LARGEST_PAGE, Page, PageRequest
@@ -17,14 +16,11 @@ if TYPE_CHECKING:
 
     from drumbeat.rules.human_time import Moments
 
-F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 
-def limit_option(default: int = 50, most: int | None = None) -> Callable[[F], F]:
-    """The option `--limit`."""
-    kind = click.IntRange(1, most)
-    return click.option("--limit", type=kind, default=default, show_default=True, help="How many.")
+def limit_option(default: int = 50, most: int | None = None) -> Part:
+    return whole("--limit", "How many to show.", default=default, most=most)
 
 
 async def first(
@@ -49,6 +45,6 @@ def show_list(
 ) -> None:
     """Print at most `limit` items of a list, and say if there are more."""
     items, more = session.ask(lambda fleet: first(limit, lambda page: ask(fleet, page)))
-    session.output.show(as_json(items), lambda: table(session.output.moments, items))
+    session.output.show(items, table(session.output.moments, items))
     if more:
         session.output.say(f"There are more; --limit shows more than {limit}.")

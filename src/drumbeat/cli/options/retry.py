@@ -1,49 +1,30 @@
-"""Options that say how often a job is tried again, and when."""
+"""The options that say how often a job is retried, and when."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
-import click
-
+from drumbeat.cli.command import together
+from drumbeat.cli.options.option import choice, text, whole
 from drumbeat.model.jobs.retry import DEFAULT_RETRY, HIGHEST_RETRIES, Retry, Strategy
 from drumbeat.model.time.duration import parse_duration
 
-F = TypeVar("F", bound=Callable[..., Any])
+NAMES = ("max_retries", "retry_delay", "max_retry_delay", "retry_strategy")
 
-OPTIONS = (
-    click.option(
-        "--max-retries",
-        type=click.IntRange(0, HIGHEST_RETRIES),
-        help="How often it is tried again if it fails.",
-    ),
-    click.option("--retry-delay", metavar="DURATION", help="How long it waits before that."),
-    click.option("--max-retry-delay", metavar="DURATION", help="How long it waits at most."),
-    click.option(
-        "--retry-strategy",
-        type=click.Choice([each.value for each in Strategy]),
-        help="The same delay each time, or twice as long each time.",
-    ),
+RETRY = together(
+    whole("--max-retries", "How often to retry a failed attempt.", least=0, most=HIGHEST_RETRIES),
+    text("--retry-delay", "DURATION", "How long to wait before a retry."),
+    text("--max-retry-delay", "DURATION", "The longest wait before a retry."),
+    choice("--retry-strategy", Strategy, "The same delay each time, or twice as long each time."),
 )
 
 
-def retry_options(function: F) -> F:
-    """Give a command these options. It receives them by name, None if not given."""
-    for option in reversed(OPTIONS):
-        function = option(function)
-    return function
-
-
 def read_retry(given: dict[str, Any]) -> Retry | None:
-    """The retry that the options make, taken out of them; None: none of them was given.
+    """The retry that the options make, removed from `given`; None if there are none of them.
 
-    What is not given is as by default. It is not the task's own: nobody here may know the task.
+    A missing option has the general default, not the task's own: the task may be unknown here.
     """
-    retries, delay, longest, strategy = (
-        given.pop(name)
-        for name in ("max_retries", "retry_delay", "max_retry_delay", "retry_strategy")
-    )
+    retries, delay, longest, strategy = (given.pop(name) for name in NAMES)
     if (retries, delay, longest, strategy) == (None, None, None, None):
         return None
     usual = DEFAULT_RETRY

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
 
 import click
 
-from drumbeat.cli.command import NAMESPACE, STORE
+from drumbeat.cli.command import NAMESPACE, STORE, Callback, Part, together
+from drumbeat.cli.options.option import text
 from drumbeat.config import SETTINGS
 from drumbeat.config.kinds import Boolean
 from drumbeat.config.setting import Setting
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 ON = "true"
 USUAL = ("concurrency", "queues", "grace", "instance_id", "log_level", "log_format")
 """Those that the help shows first."""
 
 
-def setting_options(function: F) -> F:
+def setting_options(function: Callback) -> Callback:
     """Give a command an option for each setting; it receives them by name, None if not given."""
     listed = [each for each in SETTINGS if each.option and each.name not in (STORE, NAMESPACE)]
     listed.sort(key=lambda each: USUAL.index(each.name) if each.name in USUAL else len(USUAL))
-    for each in reversed(listed):
-        meaning = _sentence(each.row.meaning)
-        shape = each.row.kind.placeholder
-        add = click.option(str(each.option), each.name, metavar=shape, help=meaning)
-        if _is_switch(each):
-            said = _sentence(each.row.meaning.removeprefix(f"{ON}: "))
-            add = click.option(str(each.option), each.name, flag_value=ON, help=said)
-        function = add(function)
-    return function
+    return together(*map(_option, listed))(function)
+
+
+def _option(each: Setting) -> Part:
+    meaning, flag = each.row.meaning, str(each.option)
+    if _is_switch(each):
+        meaning = _sentence(meaning.removeprefix(f"{ON}: "))
+        return click.option(flag, each.name, flag_value=ON, help=meaning)
+    return text(f"{flag} {each.name}", each.row.kind.placeholder, _sentence(meaning))
 
 
 def _sentence(meaning: str) -> str:
@@ -45,14 +43,14 @@ def _is_switch(each: Setting) -> bool:
 
 def given(settings: Mapping[str, str | None]) -> dict[str, str]:
     """Those that were given."""
-    return {name: text for name, text in settings.items() if text is not None}
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def as_options(settings: Mapping[str, str]) -> list[str]:
     """Settings as the arguments of another process."""
     named = {each.name: each for each in SETTINGS}
-    return [part for name, text in settings.items() for part in _as_option(named[name], text)]
+    return [part for name, value in settings.items() for part in _as_option(named[name], value)]
 
 
-def _as_option(each: Setting, text: str) -> tuple[str, ...]:
-    return (str(each.option),) if _is_switch(each) else (str(each.option), text)
+def _as_option(each: Setting, value: str) -> tuple[str, ...]:
+    return (str(each.option),) if _is_switch(each) else (str(each.option), value)

@@ -2,60 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from drumbeat.cli.command import Callback, Part, together
+from drumbeat.cli.options.option import text
 from drumbeat.cli.session.session import Session
 from drumbeat.model.errors import InvalidInput
 from drumbeat.model.triggers import cron, daily, every, monthly, once, weekly
 from drumbeat.model.triggers.trigger import Trigger
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-OPTIONS = ("cron", "every", "daily", "weekly", "monthly", "once")
-
-
-def trigger_options(function: F) -> F:
-    """Give a command the options of a trigger; it receives the `trigger`."""
-    return _trigger_options(function, optional=False)
-
-
-def optional_trigger_options(function: F) -> F:
-    """The same; the `trigger` is None if no option is given."""
-    return _trigger_options(function, optional=True)
+DAYS_AND_TIMES = "DAYS TIMES"
+OPTIONS = {
+    "cron": text("--cron", "EXPRESSION", 'Such as "0 2 * * *" or "@hourly".'),
+    "every": text("--every", "DURATION", "At a fixed interval, such as 15m."),
+    "daily": text("--daily", "TIMES", "At times of the day: 09:00,17:30."),
+    "weekly": text("--weekly", DAYS_AND_TIMES, 'On days of the week: "mon,fri 09:00".'),
+    "monthly": text("--monthly", DAYS_AND_TIMES, 'On days of the month: "1,-1 00:00".'),
+    "once": text("--once", "TIME", "Once, at a time such as +2h."),
+}
 
 
-def _trigger_options(function: F, *, optional: bool) -> F:
+def trigger_options(*, required: bool) -> Part:
+    """The options of a trigger; the command receives the `trigger`, or None if there are none."""
+    tz = text("--tz", "ZONE", "The time zone of its times. [default: UTC]")
+    return together(*OPTIONS.values(), tz, lambda function: _reading(function, required=required))
+
+
+def _reading(function: Callback, *, required: bool) -> Callback:
     @wraps(function)
     def called(*, tz: str | None, **given: Any) -> Any:
         session = click.get_current_context().ensure_object(Session)
-        chosen = {name: text for name in OPTIONS if (text := given.pop(name)) is not None}
-        if optional and not chosen and tz is None:
+        chosen = {name: value for name in OPTIONS if (value := given.pop(name)) is not None}
+        if not required and not chosen and tz is None:
             return function(trigger=None, **given)
         return function(trigger=_trigger(session, chosen, tz), **given)
 
-    decorated: Any = called
-    for option in reversed(_declared()):
-        decorated = option(decorated)
-    return decorated  # type: ignore[no-any-return]  # click returns what it was given
-
-
-def _declared() -> list[Callable[[Any], Any]]:
-    return [
-        click.option("--cron", metavar="EXPRESSION", help='Such as "0 2 * * *" or "@hourly".'),
-        click.option("--every", metavar="DURATION", help="At a fixed interval, such as 15m."),
-        click.option("--daily", metavar="TIMES", help="At times of the day: 09:00,17:30."),
-        click.option(
-            "--weekly", metavar="DAYS TIMES", help='On days of the week: "mon,fri 09:00".'
-        ),
-        click.option("--monthly", metavar="DAYS TIMES", help='On days of the month: "1,-1 00:00".'),
-        click.option("--once", metavar="TIME", help="Once, at a time such as +2h."),
-        click.option("--tz", metavar="ZONE", help="The time zone of its times. [default: UTC]"),
-    ]
+    return called
 
 
 def _trigger(session: Session, chosen: dict[str, str], tz: str | None) -> Trigger:

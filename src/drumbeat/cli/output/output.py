@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -57,17 +57,18 @@ class Output:
 
         return Moments(self.now, self.zone)
 
-    def show(self, data: object, table: Callable[[], RenderableType]) -> None:
-        """Print data: as JSON for programs, or as a table for people."""
+    def show(self, data: object, text: RenderableType) -> None:
+        """Print data as JSON for programs, or the text for people."""
         if self.form is Form.JSON:
-            document = json.dumps(data, indent=2, ensure_ascii=False, default=_plain)
-            click.echo(visible_json(document))
+            from drumbeat.cli.output.json_view import as_json  # noqa: PLC0415 - slow to import
+
+            click.echo(visible_json(json.dumps(as_json(data), indent=2, ensure_ascii=False)))
         else:
-            from drumbeat.cli.output.visible_characters import VisibleCharacters  # noqa: PLC0415 - slow
+            from drumbeat.cli.output.tables import VisibleCharacters  # noqa: PLC0415 - slow
 
             console = self.console()
             with console.capture() as captured:
-                console.print(VisibleCharacters(table()))
+                console.print(VisibleCharacters(text))
             click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
     def say(self, sentence: str) -> None:
@@ -100,13 +101,3 @@ class Output:
 def _columns() -> int:
     text = os.environ.get("COLUMNS", "")
     return int(text) if text.isdecimal() and int(text) > 0 else UNBOUNDED
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    if isinstance(value, bytes):
-        return json.loads(value)
-    if isinstance(value, frozenset | set | tuple):
-        return sorted(value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType] - of whatever it is
-    raise TypeError(f"a {type(value).__name__} cannot be written as JSON")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -125,3 +126,14 @@ def below(*parts: RenderableType) -> Group:
 def note(sentence: str) -> Text:
     """A remark below a table."""
     return Text(sentence, style="dim")
+
+
+class VisibleCharacters:
+    """A renderable whose control characters are escaped: names and results may contain any."""
+
+    def __init__(self, content: RenderableType) -> None:
+        self._content = content
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self._content, options):  # styles are added after this
+            yield Segment(visible(segment.text), segment.style, segment.control)

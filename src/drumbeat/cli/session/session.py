@@ -70,6 +70,12 @@ class Session:
         target.check_store()
         return self.run(target, question)
 
+    def ask_election(self, question: Callable[[Fleet], Awaitable[T]]) -> T:
+        """The fleet's answer about its leaders, which an outer coordinator may know."""
+        target = self.target()
+        target.check_election()
+        return self.run(target, question)
+
     def run(self, target: Target, question: Callable[[Fleet], Awaitable[T]]) -> T:
         """The answer of one fleet, on an event loop of its own."""
         import asyncio  # noqa: PLC0415 - the help does not need it

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
-from drumbeat.cli.commands.job.progress import watch
+from drumbeat.cli.command import Callback, together
+from drumbeat.cli.commands.job.wait import watch
 from drumbeat.cli.exit_codes import Problem
-from drumbeat.cli.options.job_filter import job_filter_options, read_job_filter
-from drumbeat.cli.output.json_view import as_json
+from drumbeat.cli.options.job_filter import JOB_FILTER, read_job_filter
+from drumbeat.cli.options.option import switch
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
 from drumbeat.model.jobs.job import JobFilter, Status
@@ -20,9 +20,6 @@ from drumbeat.model.jobs.operation import Kind
 from drumbeat.model.text import counted
 from drumbeat.wire.operation import OperationView
 
-F = TypeVar("F", bound=Callable[..., Any])
-
-JOB_ID = click.argument("job_id", type=click.IntRange(min=1), metavar="[ID]", required=False)
 DONE = {Kind.RETRY: "queued again", Kind.CANCEL: "cancelled"}
 
 
@@ -41,9 +38,7 @@ class Bulk:
         return self.everything or self.wanted != JobFilter()
 
 
-def bulk_options(function: F) -> F:
-    """Give a command an optional ID, and the options that choose many jobs instead."""
-
+def _reading(function: Callback) -> Callback:
     @wraps(function)
     def called(*, job_id: int | None, **given: Any) -> Any:
         session = click.get_current_context().ensure_object(Session)
@@ -54,16 +49,18 @@ def bulk_options(function: F) -> F:
             raise click.UsageError("give the ID of one job, or options such as --status and --task")
         return function(job_id=job_id, bulk=bulk, **given)
 
-    decorated: Any = called
-    for option in (
-        click.option("--no-wait", "leaves", is_flag=True, help="Do not wait for the end."),
-        click.option("--dry-run", is_flag=True, help="Only count the jobs."),
-        click.option("--all", "everything", is_flag=True, help="All jobs."),
-        job_filter_options,
-        JOB_ID,
-    ):
-        decorated = option(decorated)
-    return decorated  # type: ignore[no-any-return]  # click returns what it was given
+    return called
+
+
+BULK = together(
+    click.argument("job_id", type=click.IntRange(min=1), metavar="[ID]", required=False),
+    JOB_FILTER,
+    switch("--all everything", "All jobs."),
+    switch("--dry-run", "Only count the jobs."),
+    switch("--no-wait leaves", "Do not wait for the end."),
+    _reading,
+)
+"""An optional ID, and the options that choose many jobs instead."""
 
 
 def change_many(session: Session, kind: Kind, bulk: Bulk) -> None:
@@ -82,7 +79,7 @@ def change_many(session: Session, kind: Kind, bulk: Bulk) -> None:
         return await operations.get(operation.id)
 
     operation = session.ask(ask)
-    session.output.show(as_json(operation), lambda: _summary(operation))
+    session.output.show(operation, _summary(operation))
     if operation.status in (Status.FAILED, Status.CANCELLED):
         why = f": {operation.error}" if operation.error else ""
         raise Problem(f"operation {operation.id} {operation.status}{why}")

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from drumbeat.cli.command import Group, operations
-from drumbeat.cli.commands.job.bulk import Bulk, bulk_options, change_many
+from drumbeat.cli.command import Group
+from drumbeat.cli.commands.job.bulk import BULK, Bulk, change_many
 from drumbeat.cli.commands.job.submit import submit
 from drumbeat.cli.commands.job.view import JOB_ID, job_facts, job_table
 from drumbeat.cli.commands.job.wait import wait
-from drumbeat.cli.options.job_filter import job_filter_options, read_job_filter
+from drumbeat.cli.options.job_filter import JOB_FILTER, read_job_filter
 from drumbeat.cli.options.limit import limit_option, show_list
-from drumbeat.cli.options.reason import reason_option
+from drumbeat.cli.options.option import REASON
 from drumbeat.cli.output.json_view import as_json
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
@@ -27,7 +27,6 @@ from drumbeat.wire.job import AttemptView, JobView
 def command() -> None:
     """Submit, list, show, cancel and retry jobs, and wait for them.
 
-    \b
     Example:
       drumbeat job list --status failed
     """
@@ -37,15 +36,10 @@ command.add_command(submit)
 command.add_command(wait)
 
 
-@command.command("list")
-@job_filter_options
-@limit_option()
-@operations("jobs.list")
-@click.pass_obj
+@command.verb("list", JOB_FILTER, limit_option(), uses="jobs.list")
 def list_jobs(session: Session, /, limit: int, **fields: Any) -> None:
     """List jobs, the newest first.
 
-    \b
     Example:
       drumbeat job list --status failed --since -1d
     """
@@ -53,14 +47,10 @@ def list_jobs(session: Session, /, limit: int, **fields: Any) -> None:
     show_list(session, limit, lambda fleet, page: fleet.jobs.list(wanted, page), job_table)
 
 
-@command.command()
-@JOB_ID
-@operations("jobs.get", "jobs.attempts")
-@click.pass_obj
+@command.verb("show", JOB_ID, uses="jobs.get jobs.attempts")
 def show(session: Session, job_id: int) -> None:
     """Show the job ID and its attempts.
 
-    \b
     Example:
       drumbeat job show 42
     """
@@ -69,22 +59,17 @@ def show(session: Session, job_id: int) -> None:
         return await fleet.jobs.get(job_id), await fleet.jobs.attempts(job_id)
 
     job, attempts = session.ask(ask)
-    data = {**as_json(job), "attempts": as_json(attempts)}
-    session.output.show(data, lambda: job_facts(session.output.moments, job, attempts))
+    data = {**as_json(job), "attempts": attempts}
+    session.output.show(data, job_facts(session.output.moments, job, attempts))
 
 
-@command.command()
-@bulk_options
-@reason_option
-@operations("jobs.retry", "operations.retry_jobs", "operations.get")
-@click.pass_obj
+@command.verb("retry", BULK, REASON, uses="jobs.retry operations.retry_jobs operations.get")
 def retry(session: Session, job_id: int | None, bulk: Bulk) -> None:
     """Queue a failed or cancelled job again, or many.
 
     Their attempts are counted anew. Options choose many jobs; the leader then retries them in the
     background, and this command waits for the end.
 
-    \b
     Example:
       drumbeat job retry 42
       drumbeat job retry --status failed --task send_receipt --since -1d
@@ -96,18 +81,13 @@ def retry(session: Session, job_id: int | None, bulk: Bulk) -> None:
     _report(session, job_id, "queued again")
 
 
-@command.command()
-@bulk_options
-@reason_option
-@operations("jobs.cancel", "operations.cancel_jobs", "operations.get")
-@click.pass_obj
+@command.verb("cancel", BULK, REASON, uses="jobs.cancel operations.cancel_jobs operations.get")
 def cancel(session: Session, job_id: int | None, bulk: Bulk) -> None:
     """Cancel a job, or many.
 
     A waiting job ends; a running one is asked to end. Options choose many jobs; the leader then
     cancels them in the background, and this command waits for the end.
 
-    \b
     Example:
       drumbeat job cancel 42 --reason "wrong customer"
       drumbeat job cancel --queue mail --status queued --dry-run
@@ -121,4 +101,4 @@ def cancel(session: Session, job_id: int | None, bulk: Bulk) -> None:
 
 
 def _report(session: Session, job_id: int, done: str) -> None:
-    session.output.show({"id": job_id, "done": done}, lambda: f"job {job_id} was {done}")
+    session.output.show({"id": job_id, "done": done}, f"job {job_id} was {done}")

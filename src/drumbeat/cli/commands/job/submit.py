@@ -7,13 +7,12 @@ from typing import Any
 
 import click
 
-from drumbeat.cli.command import Command, operations
+from drumbeat.cli.command import make_command
 from drumbeat.cli.commands.job.view import job_facts
 from drumbeat.cli.commands.job.wait import wait_for
-from drumbeat.cli.options.arguments import ARGUMENTS, JSON_ARGUMENTS, read_arguments
-from drumbeat.cli.options.known_task import is_known
-from drumbeat.cli.options.retry import read_retry, retry_options
-from drumbeat.cli.output.json_view import as_json
+from drumbeat.cli.options.arguments import is_known, read_arguments
+from drumbeat.cli.options.option import switch, text, whole
+from drumbeat.cli.options.retry import RETRY, read_retry
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
 from drumbeat.model.jobs.job import HIGHEST_PRIORITY, check_dedupe_for
@@ -26,35 +25,24 @@ from drumbeat.wire.retry import retry_view
 LENGTHS = ("delay", "timeout", "dedupe_for")
 
 
-@click.command(cls=Command)
-@click.argument("task")
-@ARGUMENTS
-@JSON_ARGUMENTS
-@click.option("--queue", metavar="NAME", help="The queue of the job.")
-@click.option(
-    "--priority",
-    type=click.IntRange(0, HIGHEST_PRIORITY),
-    help="0 to 100; jobs of a higher priority run first.",
+@make_command(
+    "submit",
+    click.argument("task"),
+    click.argument("arguments", nargs=-1, metavar="[NAME=VALUE]..."),
+    text("--json text", "OBJECT", "All arguments as one JSON object."),
+    text("--queue", "NAME", "The queue of the job."),
+    whole("--priority", "Jobs of a higher priority run first.", least=0, most=HIGHEST_PRIORITY),
+    text("--delay", "DURATION", "Start so much later, such as 90s or 2h."),
+    text("--at", "TIME", "Start at this time or later."),
+    text("--timeout", "DURATION", "The longest time of one attempt."),
+    RETRY,
+    text("--dedupe-key", "KEY", "Create no second job with this key."),
+    text("--dedupe-for", "DURATION", "How long the key stays taken after the job; 1d by default."),
+    text("--dedupe-scope", "NAME", "Jobs of one scope share dedupe keys; the task by default."),
+    text("--tag tags", "TAG", "A tag; may be repeated.", multiple=True),
+    switch("--wait waits", "Wait until the job is finished."),
+    uses="jobs.create tasks",
 )
-@click.option("--delay", metavar="DURATION", help="Start so much later, such as 90s or 2h.")
-@click.option("--at", metavar="TIME", help="Start at this time or later.")
-@click.option("--timeout", metavar="DURATION", help="The longest time of one attempt.")
-@retry_options
-@click.option("--dedupe-key", metavar="KEY", help="Create no second job with this key.")
-@click.option(
-    "--dedupe-for",
-    metavar="DURATION",
-    help="How long the key is taken after the job's end; a day by default.",
-)
-@click.option(
-    "--dedupe-scope",
-    metavar="NAME",
-    help="Jobs of one scope share their dedupe keys; by default those of one task.",
-)
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag; may be repeated.")
-@click.option("--wait", "waits", is_flag=True, help="Wait until the job is finished.")
-@operations("jobs.create", "tasks")
-@click.pass_obj
 def submit(
     session: Session,
     /,
@@ -70,7 +58,6 @@ def submit(
     Arguments are given by name; a value that is JSON is read as JSON. They are checked if the task
     is known, which needs --app or --server. Otherwise the worker that runs the job checks them.
 
-    \b
     Example:
       drumbeat job submit send_receipt order_id=42
       drumbeat job submit report --json '{"day": "2026-07-01"}' --delay 1h --max-retries 0
@@ -89,7 +76,7 @@ def submit(
     if waits:
         wait_for(session, job.id, None)
         return
-    session.output.show(as_json(job), lambda: job_facts(session.output.moments, job))
+    session.output.show(job, job_facts(session.output.moments, job))
 
 
 def _fields(session: Session, given: dict[str, Any]) -> dict[str, Any]:

@@ -1,31 +1,41 @@
-"""`drumbeat job wait`."""
+"""`drumbeat job wait`: reports the progress of a job on standard error until it is finished."""
 
 from __future__ import annotations
 
-import click
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Protocol
 
-from drumbeat.cli.command import Command, operations
-from drumbeat.cli.commands.job.progress import watch
+from drumbeat.cli.command import make_command
 from drumbeat.cli.commands.job.view import JOB_ID, job_facts
 from drumbeat.cli.exit_codes import Problem
-from drumbeat.cli.output.json_view import as_json
+from drumbeat.cli.options.option import text
+from drumbeat.cli.output.output import Output
 from drumbeat.cli.session.session import Session
+from drumbeat.fleet.fleet import Fleet
+from drumbeat.model.errors import WaitTimeout
 from drumbeat.model.jobs.job import Status
 from drumbeat.model.text import last_line
 from drumbeat.model.time.duration import parse_duration
+from drumbeat.model.visible_text import visible
+from drumbeat.wire.job import JobView
+
+LOOK_EVERY = 0.5
+"""Seconds between two reads of a job that is not finished."""
 
 
-@click.command(cls=Command)
-@JOB_ID
-@click.option("--timeout", metavar="DURATION", help="The longest time to wait, such as 5m.")
-@operations("jobs.wait")
-@click.pass_obj
+@make_command(
+    "wait",
+    JOB_ID,
+    text("--timeout", "DURATION", "The longest time to wait, such as 5m."),
+    uses="jobs.wait",
+)
 def wait(session: Session, job_id: int, timeout: str | None) -> None:
     """Wait until the job ID is finished.
 
     Reports its progress; the exit code is 0 only if it completed.
 
-    \b
     Example:
       drumbeat job wait 42 --timeout 5m
     """
@@ -36,7 +46,75 @@ def wait_for(session: Session, job_id: int, timeout: str | None) -> None:
     """Wait for a job and print it; a `Problem` if it did not complete."""
     seconds = None if timeout is None else parse_duration(timeout).total_seconds()
     job = session.ask(lambda fleet: watch(fleet, job_id, session.output, seconds))
-    session.output.show(as_json(job), lambda: job_facts(session.output.moments, job))
+    session.output.show(job, job_facts(session.output.moments, job))
     if job.status is not Status.COMPLETED:
         why = f": {last_line(job.error)}" if job.error else ""
         raise Problem(f"job {job.id} {job.status}{why}")
+
+
+class Report(Protocol):
+    """Reports the state of a job."""
+
+    def __call__(self, job: JobView) -> None: ...
+
+
+async def watch(fleet: Fleet, job_id: int, output: Output, timeout: float | None) -> JobView:
+    """The job once it is finished; `WaitTimeout` if it is not within so many seconds."""
+    left = timeout
+    with _report_to(output) as report:
+        while True:
+            report(await fleet.jobs.get(job_id))
+            step = LOOK_EVERY if left is None else min(LOOK_EVERY, left)
+            try:
+                job = await fleet.jobs.wait(job_id, step)
+            except WaitTimeout:
+                left = None if left is None else left - step
+                if left is not None and left <= 0:
+                    raise WaitTimeout(f"job {job_id} did not finish within {timeout:g} s") from None
+            else:
+                report(job)
+                return job
+
+
+@contextmanager
+def _report_to(output: Output) -> Generator[Report]:
+    """A bar that grows on a terminal, else a line for each change."""
+    if not sys.stderr.isatty():
+        yield _Lines(output)
+        return
+    from rich.markup import escape  # noqa: PLC0415 - only on a terminal
+    from rich.progress import Progress  # noqa: PLC0415 - as above
+
+    with Progress(console=output.error_console(), transient=True) as progress:
+        bar = progress.add_task("", total=None)
+
+        def report(job: JobView) -> None:
+            done, total = (job.progress.done, job.progress.total) if job.progress else (0, None)
+            description = escape(visible(_sentence(job)))  # a handler's message is not markup
+            progress.update(bar, description=description, completed=done, total=total)
+
+        yield report
+
+
+class _Lines:
+    """A line for each change."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._last = ""
+
+    def __call__(self, job: JobView) -> None:
+        sentence = _sentence(job)
+        if sentence != self._last:
+            self._last = sentence
+            self._output.say(sentence)
+
+
+def _sentence(job: JobView) -> str:
+    words = f"job {job.id} is {job.status}"
+    if job.attempt > 1:
+        words += f", attempt {job.attempt}"
+    if job.progress is not None:
+        of = f" of {job.progress.total:g}" if job.progress.total else ""
+        words += f", {job.progress.done:g}{of} {job.progress.message}".rstrip()
+    return words

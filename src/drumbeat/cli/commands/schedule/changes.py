@@ -8,12 +8,11 @@ from datetime import datetime
 import click
 from rich.console import RenderableType
 
-from drumbeat.cli.command import Command, operations
+from drumbeat.cli.command import make_command
 from drumbeat.cli.commands.schedule.view import report
 from drumbeat.cli.exit_codes import Exit, Problem
 from drumbeat.cli.options.arguments import read_arguments
-from drumbeat.cli.options.reason import reason_option
-from drumbeat.cli.output.json_view import as_json
+from drumbeat.cli.options.option import NAME, REASON, switch, text
 from drumbeat.cli.output.tables import below, note, table
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
@@ -22,22 +21,16 @@ from drumbeat.rules.human_time import Moments
 from drumbeat.wire.schedule import ScheduleView
 from drumbeat.wire.tick import BackfilledView
 
-NAME = click.argument("name")
 NEXT, NOW = "next", "now"
 FIRED, WOULD_FIRE = "fired", "would fire"
 
 
-@click.command(cls=Command)
-@NAME
-@reason_option
-@operations("schedules.pause")
-@click.pass_obj
+@make_command("pause", NAME, REASON, uses="schedules.pause")
 def pause(session: Session, name: str) -> None:
     """Pause the schedule NAME.
 
     Its ticks are recorded as skipped until it is resumed.
 
-    \b
     Example:
       drumbeat schedule pause nightly --reason "the disk is full"
     """
@@ -45,15 +38,10 @@ def pause(session: Session, name: str) -> None:
     report(session, paused, f"schedule {name} was paused")
 
 
-@click.command(cls=Command)
-@NAME
-@reason_option
-@operations("schedules.resume")
-@click.pass_obj
+@make_command("resume", NAME, REASON, uses="schedules.resume")
 def resume(session: Session, name: str) -> None:
     """Let the schedule NAME fire again, from now on.
 
-    \b
     Example:
       drumbeat schedule resume nightly
     """
@@ -61,18 +49,13 @@ def resume(session: Session, name: str) -> None:
     report(session, resumed, f"schedule {name} was resumed")
 
 
-@click.command("hand-back", cls=Command)
-@NAME
-@reason_option
-@operations("schedules.hand_back")
-@click.pass_obj
+@make_command("hand-back", NAME, REASON, uses="schedules.hand_back")
 def hand_back(session: Session, name: str) -> None:
     """Let code define the schedule NAME again.
 
     A schedule that code declares and that a person has edited stays as edited, until this command.
     The next declaration, at the start of a node, then replaces its definition.
 
-    \b
     Example:
       drumbeat schedule hand-back nightly
     """
@@ -80,19 +63,19 @@ def hand_back(session: Session, name: str) -> None:
     report(session, handed, f"schedule {name} was handed back to the code")
 
 
-@click.command(cls=Command)
-@NAME
-@click.argument("tick", default=NEXT)
-@click.option("--undo", is_flag=True, help="Undo the skip of a tick.")
-@reason_option
-@operations("schedules.skip", "schedules.unskip")
-@click.pass_obj
+@make_command(
+    "skip",
+    NAME,
+    click.argument("tick", default=NEXT),
+    switch("--undo", "Undo the skip of a tick."),
+    REASON,
+    uses="schedules.skip schedules.unskip",
+)
 def skip(session: Session, name: str, tick: str, *, undo: bool) -> None:
     """Skip one tick of the schedule NAME.
 
     TICK is the time of a future tick; by default it is the next one.
 
-    \b
     Example:
       drumbeat schedule skip nightly
       drumbeat schedule skip nightly "2026-12-25 02:00"
@@ -119,40 +102,36 @@ def skip(session: Session, name: str, tick: str, *, undo: bool) -> None:
     report(session, changed, f"schedule {name} {verb} its tick of {moments.stamped(at)}")
 
 
-@click.command(cls=Command)
-@NAME
-@click.option(
-    "--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="Replaces its own arguments."
+@make_command(
+    "trigger",
+    NAME,
+    text("--arg arguments", "NAME=VALUE", "Replaces its own arguments.", multiple=True),
+    REASON,
+    uses="schedules.trigger",
 )
-@reason_option
-@operations("schedules.trigger")
-@click.pass_obj
 def trigger(session: Session, name: str, arguments: Sequence[str]) -> None:
     """Submit the task of the schedule NAME now.
 
-    \b
     Example:
       drumbeat schedule trigger nightly
     """
     named = read_arguments(arguments) or None
     job = session.ask(lambda fleet: fleet.schedules.trigger(name, named, session.reason))
-    session.output.show(
-        as_json(job), lambda: f"schedule {name} was triggered as job {job.id}, {job.status}"
-    )
+    session.output.show(job, f"schedule {name} was triggered as job {job.id}, {job.status}")
 
 
-@click.command(cls=Command)
-@NAME
-@click.option("--from", "start", required=True, metavar="TIME", help="The first tick.")
-@click.option("--to", "end", default=NOW, show_default=True, metavar="TIME", help="The last tick.")
-@click.option("--dry-run", is_flag=True, help="Only list the ticks that would fire.")
-@reason_option
-@operations("schedules.backfill")
-@click.pass_obj
+@make_command(
+    "backfill",
+    NAME,
+    text("--from start", "TIME", "The first tick.", required=True),
+    text("--to end", "TIME", "The last tick.", default=NOW),
+    switch("--dry-run", "Only list the ticks that would fire."),
+    REASON,
+    uses="schedules.backfill",
+)
 def backfill(session: Session, name: str, start: str, end: str, *, dry_run: bool) -> None:
     """Fire past ticks that did not fire.
 
-    \b
     Example:
       drumbeat schedule backfill nightly --from -7d --dry-run
       drumbeat schedule backfill nightly --from 2026-07-01 --to 2026-07-08
@@ -166,7 +145,7 @@ def backfill(session: Session, name: str, start: str, end: str, *, dry_run: bool
                 name, first, last, dry_run=dry_run, reason=session.reason
             )
         )
-    session.output.show(as_json(found), lambda: _backfilled(moments, found, dry_run=dry_run))
+    session.output.show(found, _backfilled(moments, found, dry_run=dry_run))
 
 
 def _backfilled(
@@ -181,18 +160,13 @@ def _backfilled(
     )
 
 
-@click.command(cls=Command)
-@NAME
-@reason_option
-@operations("schedules.remove")
-@click.pass_obj
+@make_command("delete", NAME, REASON, uses="schedules.remove")
 def delete(session: Session, name: str) -> None:
     """Delete the schedule NAME.
 
     Its ledger stays, and its jobs still run. A schedule that code declares comes back at the next
     start of a node; pause it instead.
 
-    \b
     Example:
       drumbeat schedule delete nightly
     """
@@ -203,7 +177,7 @@ def delete(session: Session, name: str) -> None:
         return schedule
 
     removed = session.ask(ask)
-    session.output.show({"name": name, "deleted": True}, lambda: f"schedule {name} was deleted")
+    session.output.show({"name": name, "deleted": True}, f"schedule {name} was deleted")
     if removed.declared:
         session.output.say(
             "Code declares it, so it comes back at the next start of a node. To stop it for good, "

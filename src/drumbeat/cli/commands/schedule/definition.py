@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
-from drumbeat.cli.command import Command, operations
+from drumbeat.cli.command import make_command, together
 from drumbeat.cli.commands.schedule.view import report
 from drumbeat.cli.exit_codes import Exit, Problem
-from drumbeat.cli.options.arguments import read_arguments
-from drumbeat.cli.options.known_task import is_known
-from drumbeat.cli.options.reason import reason_option
-from drumbeat.cli.options.trigger import optional_trigger_options, trigger_options
+from drumbeat.cli.options.arguments import is_known, read_arguments
+from drumbeat.cli.options.option import NAME, REASON, choice, switch, text, whole
+from drumbeat.cli.options.trigger import trigger_options
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
 from drumbeat.model.errors import Conflict
@@ -29,60 +28,40 @@ from drumbeat.wire.new_schedule import (
 from drumbeat.wire.requests import request
 from drumbeat.wire.schedule import ScheduleView
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 LENGTHS = ("window", "jitter")
 INSTANTS = ("start_at", "end_at")
 POLICIES = ("misfire", "overlap", "max_runs", "run_on", *LENGTHS, *INSTANTS)
 
 
-def _one_of(kind: type[Misfire | Overlap | RunOn]) -> click.Choice[str]:
-    return click.Choice([each.value for each in kind])
+DEFINITION = together(
+    text(
+        "--arg arguments", "NAME=VALUE", "An argument of its jobs; may be repeated.", multiple=True
+    ),
+    text("--queue", "NAME", "The queue of its jobs."),
+    whole("--priority", "The priority of its jobs.", least=0, most=HIGHEST_PRIORITY),
+    choice("--misfire", Misfire, "What to do with missed ticks."),
+    text("--window", "DURATION", "How late a tick may still fire."),
+    choice("--overlap", Overlap, "What to do with a tick while the last job is unfinished."),
+    text("--jitter", "DURATION", "Start each job up to so much after its tick."),
+    text("--start-at", "TIME", "No tick before this time."),
+    text("--end-at", "TIME", "No tick after this time."),
+    whole("--max-runs", "The highest number of runs."),
+    choice("--run-on", RunOn, "Run on any worker, or on the leader."),
+    text("--description", "TEXT", "What it is for."),
+)
+"""The options of a schedule besides its task and its trigger."""
 
 
-def definition_options(function: F) -> F:
-    """Give a command the options of a schedule besides its task and trigger."""
-    for option in (
-        click.option("--description", metavar="TEXT", help="What it is for."),
-        click.option("--run-on", type=_one_of(RunOn), help="Run on any worker, or on the leader."),
-        click.option("--max-runs", type=click.IntRange(1), help="The highest number of runs."),
-        click.option("--end-at", metavar="TIME", help="No tick after this time."),
-        click.option("--start-at", metavar="TIME", help="No tick before this time."),
-        click.option(
-            "--jitter", metavar="DURATION", help="Start each job up to so much after its tick."
-        ),
-        click.option(
-            "--overlap",
-            type=_one_of(Overlap),
-            help="What to do with a tick while the last job is unfinished.",
-        ),
-        click.option("--window", metavar="DURATION", help="How late a tick may still fire."),
-        click.option("--misfire", type=_one_of(Misfire), help="What to do with missed ticks."),
-        click.option(
-            "--priority", type=click.IntRange(0, HIGHEST_PRIORITY), help="0 to 100, of its jobs."
-        ),
-        click.option("--queue", metavar="NAME", help="The queue of its jobs."),
-        click.option(
-            "--arg",
-            "arguments",
-            multiple=True,
-            metavar="NAME=VALUE",
-            help="An argument of the task; may be repeated.",
-        ),
-    ):
-        function = option(function)
-    return function
-
-
-@click.command(cls=Command)
-@click.argument("name")
-@click.option("--task", required=True, metavar="NAME", help="The task that each tick submits.")
-@trigger_options
-@definition_options
-@click.option("--replace", "replaces", is_flag=True, help="Replace the schedule if it exists.")
-@reason_option
-@operations("schedules.create", "schedules.replace")
-@click.pass_obj
+@make_command(
+    "create",
+    NAME,
+    text("--task", "NAME", "The task that each tick submits.", required=True),
+    trigger_options(required=True),
+    DEFINITION,
+    switch("--replace replaces", "Replace the schedule if it exists."),
+    REASON,
+    uses="schedules.create schedules.replace",
+)
 def create(
     session: Session, /, name: str, task: str, trigger: Trigger, *, replaces: bool, **options: Any
 ) -> None:
@@ -90,7 +69,6 @@ def create(
 
     The task need not exist yet: its jobs wait for a worker that knows it.
 
-    \b
     Example:
       drumbeat schedule create nightly --task backup --cron "0 2 * * *" --tz Europe/Paris
       drumbeat schedule create beat --task ping --every 30s --arg host=db-1
@@ -112,14 +90,15 @@ def create(
     report(session, schedule, f"schedule {name} was {'created' if is_new else 'replaced'}")
 
 
-@click.command(cls=Command)
-@click.argument("name")
-@click.option("--task", metavar="NAME", help="The task that each tick submits.")
-@optional_trigger_options
-@definition_options
-@reason_option
-@operations("schedules.patch")
-@click.pass_obj
+@make_command(
+    "edit",
+    NAME,
+    text("--task", "NAME", "The task that each tick submits."),
+    trigger_options(required=False),
+    DEFINITION,
+    REASON,
+    uses="schedules.patch",
+)
 def edit(
     session: Session, /, name: str, task: str | None, trigger: Trigger | None, **options: Any
 ) -> None:
@@ -128,7 +107,6 @@ def edit(
     Arguments given by --arg replace all of its arguments. A schedule that code declares keeps the
     change until `schedule hand-back`.
 
-    \b
     Example:
       drumbeat schedule edit nightly --cron "0 3 * * *" --reason "after the backup"
       drumbeat schedule edit nightly --queue slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from drumbeat.cli.command import Group, operations
+from drumbeat.cli.command import Group
 from drumbeat.cli.commands.schedule.changes import CHANGES
 from drumbeat.cli.commands.schedule.definition import create, edit
 from drumbeat.cli.commands.schedule.view import (
@@ -14,6 +14,7 @@ from drumbeat.cli.commands.schedule.view import (
     schedule_table,
 )
 from drumbeat.cli.options.limit import first, limit_option, show_list
+from drumbeat.cli.options.option import NAME, text, whole
 from drumbeat.cli.output.json_view import as_json
 from drumbeat.cli.output.zone_name import zone_name
 from drumbeat.cli.session.session import Session
@@ -29,7 +30,6 @@ LAST = 5
 def command() -> None:
     """List, show, change and explain schedules.
 
-    \b
     Example:
       drumbeat schedule explain nightly-backup
     """
@@ -39,15 +39,15 @@ for change in (create, edit, *CHANGES):
     command.add_command(change)
 
 
-@command.command("list")
-@click.option("--prefix", default="", metavar="TEXT", help="Only names that begin with it.")
-@limit_option(100)
-@operations("schedules.list")
-@click.pass_obj
+@command.verb(
+    "list",
+    text("--prefix", "TEXT", "Only names that begin with it.", default=""),
+    limit_option(100),
+    uses="schedules.list",
+)
 def list_schedules(session: Session, prefix: str, limit: int) -> None:
     """List schedules by name, with their next tick.
 
-    \b
     Example:
       drumbeat schedule list --prefix billing-
     """
@@ -56,14 +56,10 @@ def list_schedules(session: Session, prefix: str, limit: int) -> None:
     )
 
 
-@command.command()
-@click.argument("name")
-@operations("schedules.get", "schedules.ticks")
-@click.pass_obj
+@command.verb("show", NAME, uses="schedules.get schedules.ticks")
 def show(session: Session, name: str) -> None:
     """Show the schedule NAME and its last ticks.
 
-    \b
     Example:
       drumbeat schedule show nightly-backup
     """
@@ -74,52 +70,43 @@ def show(session: Session, name: str) -> None:
         return schedule, ticks
 
     schedule, ticks = session.ask(ask)
-    data = {**as_json(schedule), "ticks": as_json(ticks)}
-    session.output.show(data, lambda: schedule_facts(session.output.moments, schedule, ticks))
+    data = {**as_json(schedule), "ticks": ticks}
+    session.output.show(data, schedule_facts(session.output.moments, schedule, ticks))
 
 
-@command.command()
-@click.argument("name")
-@click.option(
-    "--count", type=click.IntRange(1, 1000), default=10, show_default=True, help="How many."
+@command.verb(
+    "preview",
+    NAME,
+    whole("--count", "How many to show.", most=1000, default=10),
+    uses="schedules.preview",
 )
-@operations("schedules.preview")
-@click.pass_obj
 def preview(session: Session, name: str, count: int) -> None:
     """Show the next ticks of the schedule NAME.
 
     Lists the ticks that will fire as things stand, without those that are skipped or that a
     calendar excludes. Notes say which ticks a clock change moves, drops or repeats.
 
-    \b
     Example:
       drumbeat schedule preview nightly-backup --count 20
     """
     found = session.ask(lambda fleet: fleet.schedules.preview(name, count))
-    session.output.show(as_json(found), lambda: preview_table(session.output.moments, found))
+    session.output.show(found, preview_table(session.output.moments, found))
 
 
-@command.command()
-@click.argument("name")
-@click.option(
-    "--ticks",
-    "count",
-    type=click.IntRange(1, 1000),
-    default=10,
-    show_default=True,
-    help="How many of its last ticks.",
+@command.verb(
+    "explain",
+    NAME,
+    whole("--ticks count", "How many of its last ticks.", most=1000, default=10),
+    uses="schedules.explain",
 )
-@operations("schedules.explain")
-@click.pass_obj
 def explain(session: Session, name: str, count: int) -> None:
     """Explain why the schedule NAME did or did not run.
 
-    Tells what happened to its last ticks, which ticks come next, and what may keep it from running.
+    Shows what happened to its last ticks, which ticks come next, and what may keep it from running.
 
-    \b
     Example:
       drumbeat schedule explain nightly-backup
     """
     zone = zone_name(session.output.zone)
     found = session.ask(lambda fleet: fleet.schedules.explain(name, count, zone))
-    session.output.show(as_json(found), lambda: explanation_text(session.output.moments, found))
+    session.output.show(found, explanation_text(session.output.moments, found))

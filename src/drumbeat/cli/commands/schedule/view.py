@@ -8,7 +8,7 @@ from datetime import timedelta
 from rich.console import RenderableType
 from rich.text import Text
 
-from drumbeat.cli.output.json_view import as_json, compact
+from drumbeat.cli.output.json_view import compact
 from drumbeat.cli.output.tables import below, facts, note, table
 from drumbeat.cli.session.session import Session
 from drumbeat.rules.human_time import Moments, short
@@ -20,21 +20,13 @@ from drumbeat.wire.tick import TickView
 
 def report(session: Session, schedule: ScheduleView, sentence: str) -> None:
     """Print a schedule that was changed, after a sentence about the change."""
-    moments = session.output.moments
-    session.output.show(
-        as_json(schedule),
-        lambda: below(
-            sentence,
-            facts(
-                (
-                    ("when", schedule.when),
-                    ("task", schedule.task),
-                    ("state", _state(schedule)),
-                    ("next tick", _next_tick(schedule, moments)),
-                )
-            ),
-        ),
+    changed = (
+        ("when", schedule.when),
+        ("task", schedule.task),
+        ("state", _state(schedule)),
+        ("next tick", _next_tick(schedule, session.output.moments)),
     )
+    session.output.show(schedule, below(sentence, facts(changed)))
 
 
 def schedule_table(moments: Moments, schedules: Sequence[ScheduleView]) -> RenderableType:
