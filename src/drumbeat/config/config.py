@@ -41,6 +41,7 @@ HIGHEST_CONCURRENCY = 10_000
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 OTHER_LEVELS = (("WARN", "WARNING"), ("FATAL", "CRITICAL"), ("TRACE", "DEBUG"))
 FORMATS = ("TEXT", "JSON")
+COUNT = Count(HIGHEST_CONCURRENCY)
 
 
 def _setting(
@@ -54,18 +55,29 @@ def _setting(
     return field(default=default, metadata=row)
 
 
-def _url(meaning: str, *plain: str, option: str | None = "") -> Any:
-    return _setting(BackendUrl(), meaning, None, *plain, option=option)
+def _url(meaning: str, *plain: str) -> Any:
+    """The address of a part, or of a backend by a plain name, which has no option."""
+    return _setting(BackendUrl(), meaning, None, *plain, option=None if plain else "")
+
+
+def _length(meaning: str, default: float | timedelta | None, *plain: str) -> Any:
+    return _setting(Length(may_be_missing=default is None), meaning, default, *plain)
+
+
+def _boolean(meaning: str, default: object, *plain: str) -> Any:
+    return _setting(Boolean(), meaning, default, *plain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Config:
     """Every setting of an app. Durations may be given as seconds, `timedelta` or "15s"."""
 
-    store: str | None = _url("where the truth is kept; every app needs one")
-    coordinator: str | None = _url("who appoints leaders; the store itself if not given")
-    queue: str | None = _url("who tells the workers; the store itself if not given")
-    namespace: str = _setting(Identifier(), "keeps apps apart that share one store", "drumbeat")
+    store: str | None = _url("where all state is kept; required")
+    coordinator: str | None = _url("what appoints leaders; the store by default")
+    queue: str | None = _url("what notifies the workers of new jobs; the store by default")
+    namespace: str = _setting(
+        Identifier(), "separates apps that share a store or a coordinator", "drumbeat"
+    )
     instance_id: str = _setting(
         Text(),
         "the node's label, for people; several nodes may share it",
@@ -73,42 +85,30 @@ class Config:
         "LEADER_ELECTION_INSTANCE_ID",
         "WORKER_ID",
     )
-    leader_election: bool = _setting(
-        Boolean(),
-        "false: every instance takes itself for the leader",
-        True,
-        "LEADER_ELECTION_ENABLED",
+    leader_election: bool = _boolean(
+        "false: every instance considers itself the leader", True, "LEADER_ELECTION_ENABLED"
     )
-    lease_ttl: Duration = _setting(
-        Length(),
-        "how long a leader that went silent is waited for",
-        10.0,
-        "LEADER_ELECTION_LOCK_TTL",
+    lease_ttl: Duration = _length(
+        "how long a lease lasts after a renewal", 10.0, "LEADER_ELECTION_LOCK_TTL"
     )
-    renew_interval: Duration | None = _setting(
-        Length(may_be_missing=True),
-        "how often a leader renews its lease; three tenths of lease_ttl if not given",
+    renew_interval: Duration | None = _length(
+        "how often a leader renews its lease; three tenths of lease_ttl by default",
         None,
         "LEADER_ELECTION_RENEW_INTERVAL",
     )
-    retry_interval: Duration = _setting(
-        Length(),
-        "how often a follower tries to lead, when no hint of a vacancy comes",
+    retry_interval: Duration = _length(
+        "how often a follower tries to lead without a hint of a vacancy",
         2.0,
         "LEADER_ELECTION_RETRY_INTERVAL",
     )
-    concurrency: int = _setting(
-        Count(HIGHEST_CONCURRENCY),
-        "how many jobs a node runs at once, apart from those in processes",
-        100,
-    )
+    concurrency: int = _setting(COUNT, "how many jobs a node runs at once, without processes", 100)
     threads: int | None = _setting(
         Count(HIGHEST_CONCURRENCY, may_be_missing=True),
         "how many synchronous handlers a node runs at once, apart from `concurrency`",
         None,
     )
     processes: int = _setting(
-        Count(HIGHEST_CONCURRENCY),
+        COUNT,
         "how many process=True handlers a node runs at once, besides the other jobs",
         lambda: os.cpu_count() or 1,
         option="--handler-processes",
@@ -116,18 +116,12 @@ class Config:
     queues: tuple[str, ...] = _setting(
         NameList(), "the queues that a node's worker serves", (DEFAULT_QUEUE,)
     )
-    heartbeat_every: Duration = _setting(Length(), "how often a node shows that it is alive", 5.0)
-    node_lifetime: Duration = _setting(
-        Length(), "how long a silent node is waited for before its jobs go to others", 20.0
-    )
-    keep_jobs: Duration = _setting(Length(), "how long finished jobs are kept", timedelta(days=7))
-    keep_ticks: Duration = _setting(
-        Length(), "how long the ledger of ticks is kept", timedelta(days=90)
-    )
-    keep_nodes: Duration = _setting(
-        Length(), "how long nodes that are gone are still listed", timedelta(days=1)
-    )
-    keep_audit: Duration = _setting(Length(), "how long the audit log is kept", timedelta(days=365))
+    heartbeat_every: Duration = _length("how often a node sends a heartbeat", 5.0)
+    node_lifetime: Duration = _length("how long after its last heartbeat a node is dead", 20.0)
+    keep_jobs: Duration = _length("how long finished jobs are kept", timedelta(days=7))
+    keep_ticks: Duration = _length("how long the ledger of ticks is kept", timedelta(days=90))
+    keep_nodes: Duration = _length("how long dead nodes are listed", timedelta(days=1))
+    keep_audit: Duration = _length("how long the audit log is kept", timedelta(days=365))
     grace: Duration = _setting(
         Length(may_be_zero=True),
         "how long running jobs may take to finish when the node stops",
@@ -144,7 +138,7 @@ class Config:
     )
     worker_http_addr: str | None = _setting(
         HttpAddress(),
-        "where a worker serves its health and metrics; nowhere if not given",
+        "where a worker serves its health and metrics; nowhere by default",
         None,
         "WORKER_HTTP_ADDR",
     )
@@ -154,28 +148,22 @@ class Config:
     api_token: str | None = _setting(
         Token(), "a token with the scope admin, besides those in the store", None, option=None
     )
-    insecure: bool = _setting(Boolean(), "true: the HTTP API lets everybody do everything", False)
-    read_only: bool = _setting(Boolean(), "true: the HTTP API rejects every change", False)
+    insecure: bool = _boolean("true: the HTTP API requires no token", False)
+    read_only: bool = _boolean("true: the HTTP API rejects every change", False)
     trusted_proxies: tuple[str, ...] = _setting(
-        NameList("address", may_be_empty=True),
-        "addresses of proxies whose word on who asks is believed",
-        (),
+        NameList("address", may_be_empty=True), "proxies whose X-Forwarded-* headers are used", ()
     )
     log_level: str = _setting(
         Choice(LEVELS, OTHER_LEVELS), "which lines are written", "INFO", "LOG_LEVEL"
     )
     log_format: str = _setting(
-        Choice(FORMATS), "lines for people, or one object a line", "TEXT", "LOG_FORMAT"
+        Choice(FORMATS), "lines for people, or a JSON object per line", "TEXT", "LOG_FORMAT"
     )
-    tracing: bool = _setting(Boolean(), "true: jobs are followed by spans of OpenTelemetry", False)
-    postgres_dsn: str | None = _url(
-        "a PostgreSQL database, as the store", "POSTGRES_DSN", option=None
-    )
-    mongodb_uri: str | None = _url("a MongoDB database, as the store", "MONGODB_URI", option=None)
+    tracing: bool = _boolean("true: jobs have spans of OpenTelemetry", False)
+    postgres_dsn: str | None = _url("a PostgreSQL database, as the store", "POSTGRES_DSN")
+    mongodb_uri: str | None = _url("a MongoDB database, as the store", "MONGODB_URI")
     redis_url: str | None = _url(
-        "a Redis server, as the queue; beside a store in memory, as the coordinator",
-        "REDIS_URL",
-        option=None,
+        "a Redis server, as the queue, or with memory:// as the coordinator", "REDIS_URL"
     )
     redis_stream_name: str = _setting(
         Text(), "the stream of that queue", "jobs", "REDIS_STREAM_NAME", option=None
@@ -184,11 +172,9 @@ class Config:
         Text(), "its consumer group", "workers", "REDIS_GROUP_NAME", option=None
     )
     etcd_endpoints: str | None = _url(
-        "an etcd cluster, as the coordinator", "ETCD_ENDPOINTS", "ETCD_CONN_STR", option=None
+        "an etcd cluster, as the coordinator", "ETCD_ENDPOINTS", "ETCD_CONN_STR"
     )
-    consul_http_addr: str | None = _url(
-        "a Consul agent, as the coordinator", "CONSUL_HTTP_ADDR", option=None
-    )
+    consul_http_addr: str | None = _url("a Consul agent, as the coordinator", "CONSUL_HTTP_ADDR")
     origins: Mapping[str, SettingOrigin] = field(
         default_factory=dict[str, SettingOrigin], compare=False
     )

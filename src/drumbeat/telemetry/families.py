@@ -27,99 +27,70 @@ class Family:
     labels: tuple[str, ...] = ()
 
 
-def _family(kind: MetricKind, name: str, meaning: str, *labels: str) -> Family:
-    return Family(f"drumbeat_{name}", kind, meaning, labels)
+def _counter(name: str, meaning: str, *labels: str) -> Family:
+    return Family(f"drumbeat_{name}", MetricKind.COUNTER, meaning, labels)
 
 
-LEADER_STATUS = _family(MetricKind.GAUGE, "leader_status", "1 while this node leads, else 0.")
-LEADER_TRANSITIONS = _family(
-    MetricKind.COUNTER,
-    "leader_transitions_total",
-    "How often this node started or stopped leading.",
+def _gauge(name: str, meaning: str, *labels: str) -> Family:
+    return Family(f"drumbeat_{name}", MetricKind.GAUGE, meaning, labels)
+
+
+def _histogram(name: str, meaning: str, *labels: str) -> Family:
+    return Family(f"drumbeat_{name}", MetricKind.HISTOGRAM, meaning, labels)
+
+
+LEADER_STATUS = _gauge("leader_status", "1 while this node leads, else 0.")
+LEADER_TRANSITIONS = _counter(
+    "leader_transitions_total", "How often this node started or stopped leading."
 )
-LEADER_LEASE_REMAINING = _family(
-    MetricKind.GAUGE,
+LEADER_LEASE_REMAINING = _gauge(
     "leader_lease_remaining_seconds",
     "How long this node may lead without renewing its lease; 0 while it does not lead.",
 )
-LEADER_EPOCH = _family(
-    MetricKind.GAUGE, "leader_epoch", "The epoch of this node's term; 0 while it does not lead."
-)
-SCHEDULE_TICKS = _family(
-    MetricKind.COUNTER,
+LEADER_EPOCH = _gauge("leader_epoch", "The epoch of this node's term; 0 while it does not lead.")
+SCHEDULE_TICKS = _counter(
     "schedule_ticks_total",
     "Ticks that this node handled as the leader: fired, or skipped for a reason.",
     "outcome",
 )
-SCHEDULE_LAG = _family(MetricKind.HISTOGRAM, "schedule_lag_seconds", "How late ticks fired.")
-SCHEDULES_UNKNOWN = _family(
-    MetricKind.GAUGE,
-    "schedules_unknown_task",
-    "Schedules declared by code whose task this node does not know.",
+SCHEDULE_LAG = _histogram("schedule_lag_seconds", "How late ticks fired.")
+SCHEDULES_UNKNOWN = _gauge(
+    "schedules_unknown_task", "Schedules declared by code whose task this node does not know."
 )
-JOBS = _family(
-    MetricKind.GAUGE,
-    "jobs",
-    "Jobs in the store by status; the same on every node.",
-    "status",
-    "queue",
-)
-QUEUE_OLDEST_AGE = _family(
-    MetricKind.GAUGE,
+JOBS = _gauge("jobs", "Jobs in the store by status; the same on every node.", "status", "queue")
+QUEUE_OLDEST_AGE = _gauge(
     "queue_oldest_age_seconds",
     "How long the oldest queued job has waited for a worker; the same on every node.",
     "queue",
 )
-JOBS_SUBMITTED = _family(
-    MetricKind.COUNTER,
-    "jobs_submitted_total",
-    "Jobs that this node created, by a call or by a tick.",
-    "queue",
+JOBS_SUBMITTED = _counter(
+    "jobs_submitted_total", "Jobs that this node created, by a call or by a tick.", "queue"
 )
-JOBS_FINISHED = _family(
-    MetricKind.COUNTER,
+JOBS_FINISHED = _counter(
     "jobs_finished_total",
     "Jobs that reached a final status when this node settled an attempt.",
     "outcome",
     "queue",
 )
-JOB_WAIT = _family(
-    MetricKind.HISTOGRAM,
-    "job_wait_seconds",
-    "Time from when a job could run until this node first claimed it.",
-    "task",
+JOB_WAIT = _histogram(
+    "job_wait_seconds", "Time from when a job could run until this node first claimed it.", "task"
 )
-JOB_RUN = _family(
-    MetricKind.HISTOGRAM,
-    "job_run_seconds",
-    "How long attempts ran on this node, however they ended.",
-    "task",
+JOB_RUN = _histogram(
+    "job_run_seconds", "How long attempts ran on this node, however they ended.", "task"
 )
-WORKER_SLOTS = _family(MetricKind.GAUGE, "worker_slots", "How many jobs this node may run at once.")
-WORKER_SLOTS_BUSY = _family(
-    MetricKind.GAUGE, "worker_slots_busy", "How many jobs this node runs now."
-)
-CLOCK_SKEW = _family(
-    MetricKind.GAUGE, "clock_skew_seconds", "How far this node's clock is ahead of the store's."
-)
-STORE_UP = _family(
-    MetricKind.GAUGE, "store_up", "1 if the store answered when it was last asked, else 0."
-)
-STORE_OPERATION = _family(
-    MetricKind.HISTOGRAM,
+WORKER_SLOTS = _gauge("worker_slots", "How many jobs this node may run at once.")
+WORKER_SLOTS_BUSY = _gauge("worker_slots_busy", "How many jobs this node runs now.")
+CLOCK_SKEW = _gauge("clock_skew_seconds", "How far this node's clock is ahead of the store's.")
+STORE_UP = _gauge("store_up", "1 if the store answered when it was last asked, else 0.")
+STORE_OPERATION = _histogram(
     "store_operation_seconds",
     "How long operations of the store took, as seen by this node.",
     "operation",
 )
-STORE_ERRORS = _family(
-    MetricKind.COUNTER,
-    "store_errors_total",
-    "Operations of the store that failed or timed out.",
-    "operation",
+STORE_ERRORS = _counter(
+    "store_errors_total", "Operations of the store that failed or timed out.", "operation"
 )
-BUILD_INFO = _family(
-    MetricKind.GAUGE, "build_info", "Always 1; its label is the version.", "version"
-)
+BUILD_INFO = _gauge("build_info", "Always 1; its label is the version.", "version")
 
 FAMILIES = tuple(each for each in tuple(globals().values()) if isinstance(each, Family))
 """All metrics, in the order in which they are shown."""
