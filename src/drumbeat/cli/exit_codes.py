@@ -16,22 +16,6 @@ class Exit(IntEnum):
     UNAVAILABLE = 5
     INTERRUPTED = 130
 
-    @property
-    def meaning(self) -> str:
-        """The code in words."""
-        return MEANINGS[self]
-
-
-MEANINGS = {
-    Exit.OK: "it was done",
-    Exit.FAILED: "it was tried, and failed: a job that did not complete, a check that found fault",
-    Exit.USAGE: "bad input: an unknown command or option, a bad setting, an app that does not load",
-    Exit.NOT_FOUND: "no such job, schedule, node or task",
-    Exit.CONFLICT: "it clashes with what is there: a finished job, a taken name, a held lock",
-    Exit.UNAVAILABLE: "the store or another backend does not answer; look again before repeating",
-    Exit.INTERRUPTED: "interrupted by Ctrl-C",
-}
-
 
 class Problem(Exception):
     """Ends a command with one sentence and an exit code."""

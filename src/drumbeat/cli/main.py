@@ -1,4 +1,4 @@
-"""`drumbeat`: the list of commands. Each is imported when it is asked for, and not before."""
+"""`drumbeat`: the list of commands. Each is imported when it is used."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from drumbeat.model.visible_text import visible
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
-    """A command of the list: where it lives, and its help in one line."""
+    """A command: its module, and its help in one line."""
 
     name: str
     module: str
@@ -57,18 +57,16 @@ COMMANDS = (
 
 
 class Commands(Group):
-    """The commands of the list, each loaded when it is used."""
+    """The commands of the list."""
 
     root = True
     entries: ClassVar = {entry.name: entry for entry in COMMANDS}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names, in the order of the list."""
         del ctx
         return list(self.entries)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name."""
         del ctx
         entry = self.entries.get(cmd_name)
         if entry is None:
@@ -84,7 +82,7 @@ class Commands(Group):
             formatter.write_dl([(entry.name, entry.help) for entry in COMMANDS])
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        """Run, and end with one sentence and an exit code if something is wrong."""
+        """Run; an error ends with one sentence and an exit code."""
         extra["standalone_mode"] = False
         session = extra.setdefault("obj", None) or Session()
         extra["obj"] = session
@@ -122,15 +120,15 @@ def _sentences(error: BaseException, code: Exit) -> list[str]:
     if isinstance(error, DrumbeatError | Problem):
         return [f"Error: {masked(line)}" for line in str(error).splitlines()]
     what = masked("".join(traceback.format_exception_only(error)).strip())
-    return [f"Error: this should not have happened: {what} (--debug shows where)"]
+    return [f"Error: unexpected error: {what} (--debug shows the traceback)"]
 
 
-PLAINLY = (
+PLAIN_WORDS = (
     ("is not a valid integer range", "is not a whole number"),
     ("is not a valid integer", "is not a whole number"),
     ("is not a valid float range", "is not a number"),
 )
-"""What click says of bad values, and what we say."""
+"""What click says about invalid values, and what we say."""
 
 
 def _refuse(error: click.ClickException) -> NoReturn:
@@ -140,7 +138,7 @@ def _refuse(error: click.ClickException) -> NoReturn:
     where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
     hint = f" See `{where} --help`." if where else ""
     message = " ".join(error.format_message().split())
-    for theirs, ours in PLAINLY:
+    for theirs, ours in PLAIN_WORDS:
         message = message.replace(theirs, ours)
     end = "" if message.endswith((".", "?")) else "."
     click.echo(visible(f"Error: {message}{end}{hint}"), err=True)
@@ -170,8 +168,8 @@ def _version(ctx: click.Context, _parameter: click.Parameter, asked: object) -> 
 def command() -> None:
     """Cron for fleets: schedules that fire exactly once, and jobs that are never lost.
 
-    The options below may stand before or after any command. Data goes to standard output, talk to
-    standard error.
+    The options below may stand before or after any command. Data goes to standard output,
+    messages to standard error.
 
     Example:
       drumbeat dev                          run everything here, with sample tasks

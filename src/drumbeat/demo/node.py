@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
+import json
 import logging
 import os
 import sys
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,12 @@ from drumbeat.engine.tasks.handle import Task
 from drumbeat.model.jobs.retry import Retry
 from drumbeat.model.triggers import every
 
+RETRY = Retry.linear(max_retries=10, delay=0.1)
+
 
 @dataclass(frozen=True, slots=True)
 class DemoSetting:
-    """What all processes of one demo agree on."""
+    """The settings that all processes of one demo share."""
 
     store: str
     coordinator: str | None
@@ -49,7 +51,7 @@ def make_app(setting: DemoSetting, label: str) -> tuple[Drumbeat, Task[[int], No
     for number in range(setting.schedules):
         _declare_beat(app, record, f"beat-{number}")
 
-    @app.task(retry=Retry.linear(max_retries=10, delay=0.1))
+    @app.task(retry=RETRY)
     async def work(number: int) -> None:
         record.write(f"job-{number}")
 
@@ -57,25 +59,14 @@ def make_app(setting: DemoSetting, label: str) -> tuple[Drumbeat, Task[[int], No
 
 
 def _declare_beat(app: Drumbeat, record: HandlerRecord, name: str) -> None:
-    retry = Retry.linear(max_retries=10, delay=0.1)
-
-    @app.scheduled(every(seconds=1), name=name, misfire="all", overlap="allow", retry=retry)
+    @app.scheduled(every(seconds=1), name=name, misfire="all", overlap="allow", retry=RETRY)
     async def beat(ctx: Context) -> None:
         record.write(name, ctx.tick_at)
 
 
 def command(setting: DemoSetting, label: str, roles: tuple[str, ...]) -> list[str]:
-    given: dict[str, Any] = {
-        "--store": setting.store,
-        "--coordinator": setting.coordinator or "",
-        "--namespace": setting.namespace,
-        "--ttl": setting.ttl,
-        "--schedules": setting.schedules,
-        "--folder": setting.folder,
-        "--label": label,
-        "--roles": ",".join(roles),
-    }
-    return ["-m", __spec__.name, *(str(word) for pair in given.items() for word in pair)]
+    document = json.dumps(asdict(setting), default=str)
+    return ["-m", __spec__.name, document, label, *roles]
 
 
 def _end_with_the_demo() -> None:
@@ -88,23 +79,12 @@ def _end_with_the_demo() -> None:
 def main() -> None:
     """Run one node until a signal stops it or the demo has died."""
     threading.Thread(target=_end_with_the_demo, daemon=True).start()
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("--store", "--coordinator", "--namespace", "--folder", "--label", "--roles"):
-        parser.add_argument(name, required=True)
-    parser.add_argument("--ttl", type=float, required=True)
-    parser.add_argument("--schedules", type=int, required=True)
-    given = parser.parse_args()
-    logging.getLogger("drumbeat").setLevel(logging.ERROR)  # the demo tells the story itself
-    setting = DemoSetting(
-        given.store,
-        given.coordinator or None,
-        given.namespace,
-        given.ttl,
-        given.schedules,
-        Path(given.folder),
-    )
-    app, _ = make_app(setting, given.label)
-    app.run(given.roles.split(","))
+    document, label, *roles = sys.argv[1:]
+    logging.getLogger("drumbeat").setLevel(logging.ERROR)  # the demo reports what happens
+    fields: dict[str, Any] = json.loads(document)
+    fields["folder"] = Path(fields["folder"])
+    app, _ = make_app(DemoSetting(**fields), label)
+    app.run(roles)
 
 
 if __name__ == "__main__":

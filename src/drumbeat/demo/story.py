@@ -1,4 +1,4 @@
-"""The story: what happens to the fleet, and when."""
+"""Runs the demo: what happens to the fleet, and when."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ class Story:
     """Plays a script, reports its steps, and proves how it ended."""
 
     def __init__(
-        self, script: DemoScript, tell: Callable[[str], None], show: Callable[[Glimpse], None]
+        self, script: DemoScript, say: Callable[[str], None], show: Callable[[Glimpse], None]
     ) -> None:
         self._script = script
-        self._tell = tell
+        self._say = say
         self._show = show
         runtime = SystemRuntime()
         self._clock = runtime.clock
@@ -66,7 +66,7 @@ class Story:
         self._started = self._clock.elapsed()
 
     async def play(self) -> Proof:
-        """Run the fleet through everything, and compare the accounts."""
+        """Run the fleet to the end of the script, and compare the accounts."""
         for what, address in (
             ("store", self._script.store),
             ("coordinator", self._script.coordinator),
@@ -93,32 +93,32 @@ class Story:
         runs = folder / "runs"
         runs.mkdir()
         if self._script.store or self._script.coordinator:
-            self._tell(f"everything is kept under the namespace {self._namespace}")
+            self._say(f"everything is kept under the namespace {self._namespace}")
         coordinator, ttl = self._script.coordinator, self._script.ttl
         return DemoSetting(store, coordinator, self._namespace, ttl, SCHEDULES, runs)
 
     async def _act(self) -> Proof:
         script = self._script
         first = await self._leader()
-        self._tell(f"{len(self._fleet.alive)} processes; {first} leads")
+        self._say(f"{len(self._fleet.alive)} processes; {first} leads")
         self._started = self._clock.elapsed()
         await self._until(script.seconds * 0.4)
 
         killed_at, epoch = self._clock.now(), await self._epoch()
         await self._fleet.kill(first)
-        self._tell(f"{first} was killed with kill -9 while it led")
+        self._say(f"{first} was killed with kill -9 while it led")
         second = await self._leader(other_than=first)
-        self._tell(f"{second} leads now")
+        self._say(f"{second} leads now")
         await self._until(script.seconds * 0.6)
 
         await self._pause(second)
-        self._tell(f"{second} was paused with SIGSTOP while it led")
+        self._say(f"{second} was paused with SIGSTOP while it led")
         third = await self._leader(other_than=second)
-        self._tell(f"{third} leads now")
+        self._say(f"{third} leads now")
         await self._until(script.seconds * 0.8)
         self._fleet.resume(second)
         await self._fleet.start(first)
-        self._tell(f"{second} woke up, and {first} was started again")
+        self._say(f"{second} continues, and {first} was started again")
         await self._until(script.seconds)
         return await self._compare(killed_at, epoch)
 
@@ -131,7 +131,7 @@ class Story:
             self._fleet.pause(label)
 
     async def _until(self, seconds: float) -> None:
-        """Let the story run up to this second, submitting jobs all the while."""
+        """Submit jobs until this second of the demo."""
         while (elapsed := self._clock.elapsed() - self._started) < seconds:
             due = int(elapsed * JOBS_PER_SECOND)
             if due > self._submitted:
@@ -156,13 +156,13 @@ class Story:
             if lease is not None and (label := label_of(lease.holder)) != other_than:
                 return label
             await self._clock.sleep(LOOK_EVERY)
-        raise WaitTimeout(f"no leader came forward within {LONGEST_WAIT:g} s")
+        raise WaitTimeout(f"no node began to lead within {LONGEST_WAIT:g} s")
 
     async def _epoch(self) -> int:
         return max((row.epoch or 0 for row in await self._rows("beat-0")), default=0)
 
     async def _compare(self, killed_at: datetime, epoch: int) -> Proof:
-        self._tell("waiting for the last ticks and jobs")
+        self._say("waiting for the last ticks and jobs")
         end = self._clock.now()
         names = [f"beat-{number}" for number in range(SCHEDULES)]
         for name in names:

@@ -54,7 +54,7 @@ class LeaderElection:
         runtime: Runtime | None = None,
     ) -> None:
         if not instance_id or not name:
-            raise ConfigurationError("an election needs a name, and an instance_id for its people")
+            raise ConfigurationError("an election needs a name and an instance_id")
         self.instance_id = instance_id
         self.name = name
         self._timings = LeaseTimings.for_ttl(parse_duration(ttl).total_seconds())
@@ -62,7 +62,7 @@ class LeaderElection:
         self._connect = _connection(coordinator, self._runtime)
         self._bus = Bus(self._runtime.clock)
         self._elector: LeaderElector | None = None
-        self._telling: asyncio.Task[None] | None = None
+        self._bus_task: asyncio.Task[None] | None = None
         self._led: Lease | None = None
         self._changed = asyncio.Event()
         log_events(self._bus.on, instance_id)
@@ -117,9 +117,9 @@ class LeaderElection:
             await elector.stop(reason)
         finally:
             self._note(None, reason, graceful=True)
-            telling, self._telling = self._telling, None
-            if telling is not None:
-                telling.cancel()
+            task, self._bus_task = self._bus_task, None
+            if task is not None:
+                task.cancel()
         await self._bus.flush()
 
     def step_down(self, reason: str = RESIGNED) -> None:
@@ -157,7 +157,7 @@ class LeaderElection:
         elector = LeaderElector(candidacy, self._connect, self._runtime, self._bus)
         elector.on_change(lambda: self._follow(elector))
         self._elector = elector
-        self._telling = asyncio.create_task(self._bus.run(), name=f"drumbeat-election-{self.name}")
+        self._bus_task = asyncio.create_task(self._bus.run(), name=f"drumbeat-election-{self.name}")
         elector.start()
         return elector
 

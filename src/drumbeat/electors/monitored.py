@@ -29,7 +29,7 @@ class ElectorMetrics(Protocol):
 def monitored(
     elector: Elector, metrics: ElectorMetrics, *, clock: Clock | None = None
 ) -> WrappedElector:
-    """Count questions, time their answers, and tell the present status and each change of it."""
+    """Report each question with its duration, the present answer, and each change of it."""
     return _Monitored(elector, metrics, clock or SystemClock())
 
 
@@ -47,13 +47,13 @@ class _Monitored(WrappedElector):
             leads = await self._elector.is_leader()
         except Exception as error:
             self._metrics.checked(self._clock.elapsed() - asked_at, error)
-            self._tell(leads=False)
+            self._report(leads=False)
             raise
         self._metrics.checked(self._clock.elapsed() - asked_at, None)
-        self._tell(leads=leads)
+        self._report(leads=leads)
         return leads
 
-    def _tell(self, *, leads: bool) -> None:
+    def _report(self, *, leads: bool) -> None:
         self._metrics.leading(leads=leads)
         if leads != self._led:
             self._led = leads

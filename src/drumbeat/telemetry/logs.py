@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import partial
 from logging import DEBUG, ERROR, INFO, WARNING, getLogger
 from operator import attrgetter
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -96,20 +97,20 @@ TABLE: Mapping[type[Event], tuple[int, str, str]] = {
 
 
 class Subscribe(Protocol):
-    """How to be told of events of a kind."""
+    """How to subscribe to events of a kind."""
 
     def __call__(
         self, kind: type[E], listener: Callable[[E], None], when: Callable[[], bool] | None
     ) -> object:
-        """Call the listener for each; `when` says whether it cares at the moment."""
+        """Call the listener for each event, while `when` is true."""
         ...
 
 
 def log_events(subscribe: Subscribe, instance_id: str) -> None:
-    """Write a line for each event that somebody may want to read."""
+    """Write a line for each event whose level is on."""
     for kind, line_of in {**FUNCTIONS, **{kind: _reader(*TABLE[kind]) for kind in TABLE}}.items():
         listener = _listener(line_of, instance_id)
-        subscribe(kind, listener, _informed if kind in FREQUENT else None)
+        subscribe(kind, listener, partial(LOGGER.isEnabledFor, INFO) if kind in FREQUENT else None)
 
 
 def _listener(line_of: LineOf, instance_id: str) -> Callable[[Event], None]:
@@ -137,10 +138,6 @@ def _reader(level: int, sentence: str, names: str) -> LineOf:
         return level, sentence, {name: read(event) for name, read in facts}
 
     return line_of
-
-
-def _informed() -> bool:
-    return LOGGER.isEnabledFor(INFO)
 
 
 def _started(event: events.NodeStarted) -> Line:
@@ -302,7 +299,7 @@ def _level_of_failure(failures: int) -> int:
 
 
 def _level_of_outage(failures: int) -> int:
-    """Warn when an outage begins, and seldom again while it lasts."""
+    """Warn when an outage begins, and rarely again while it lasts."""
     return DEBUG if 1 < failures < REMINDER else _level_of_failure(failures)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from drumbeat.app import Drumbeat
-from drumbeat.cli.checks.check import Check
+from drumbeat.cli.checks.machine import Check
 from drumbeat.cli.options.limit import first
 from drumbeat.cli.output.output import Output
 from drumbeat.engine.tasks.task import BUILT_IN

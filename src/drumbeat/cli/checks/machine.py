@@ -1,12 +1,12 @@
-"""Checks of this machine, which need no store."""
+"""A check of `drumbeat doctor`, and those of this machine, which need no store."""
 
 from __future__ import annotations
 
 import platform
 import sqlite3
 import sys
+from dataclasses import dataclass
 
-from drumbeat.cli.checks.check import Check
 from drumbeat.config import LoadedSettings, Sources
 from drumbeat.model.errors import DrumbeatError
 from drumbeat.model.time.zones import zone
@@ -14,6 +14,15 @@ from drumbeat.version import VERSION
 
 OLDEST_SQLITE = (3, 37, 0)
 """The first version with both RETURNING and STRICT tables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What was checked, whether it is in order, and what was found."""
+
+    name: str
+    ok: bool
+    found: str
 
 
 def machine_checks() -> list[Check]:

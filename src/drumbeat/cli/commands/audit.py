@@ -63,9 +63,8 @@ def _log(moments: Moments, entries: Sequence[AuditView]) -> RenderableType:
         )
         for entry in entries
     )
-    return table(
-        (f"at ({moments.zone_name})", "who", "what", "of", "?with", "outcome", "+why"), rows
-    )
+    at = f"at ({moments.zone_name})"
+    return table((at, "actor", "action", "target", "?details", "outcome", "+reason"), rows)
 
 
 def _words(details: Mapping[str, object]) -> str:

@@ -56,8 +56,8 @@ def command(
     """
     store = session.settings.get(STORE)
     script = DemoScript(nodes, seconds=seconds, ttl=ttl, store=store, coordinator=coordinator)
-    with _watching(session.output, seconds) as (tell, show):
-        proof = asyncio.run(Story(script, tell, show).play())
+    with _watching(session.output, seconds) as (say, show):
+        proof = asyncio.run(Story(script, say, show).play())
     session.output.show(asdict(proof), _proof(proof))
     return Exit.OK if proof.holds else Exit.FAILED
 
@@ -72,10 +72,10 @@ def _watching(
         return
     with Live(console=output.error_console(), refresh_per_second=10, transient=True) as live:
 
-        def tell(sentence: str) -> None:
+        def say(sentence: str) -> None:
             live.console.print(sentence)
 
-        yield tell, lambda glimpse: live.update(_view(glimpse, seconds))
+        yield say, lambda glimpse: live.update(_view(glimpse, seconds))
 
 
 def _view(glimpse: Glimpse, seconds: float) -> RenderableType:

@@ -8,7 +8,6 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from drumbeat.cli.checks.check import Check
 from drumbeat.cli.checks.fleet import (
     app_task_checks,
     fleet_checks,
@@ -17,7 +16,7 @@ from drumbeat.cli.checks.fleet import (
     server_task_checks,
     store_checks,
 )
-from drumbeat.cli.checks.machine import machine_checks
+from drumbeat.cli.checks.machine import Check, machine_checks
 from drumbeat.cli.command import make_command
 from drumbeat.cli.exit_codes import Problem
 from drumbeat.cli.session.session import Session

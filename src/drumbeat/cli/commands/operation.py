@@ -66,7 +66,7 @@ def _operations(moments: Moments, found: Sequence[OperationView]) -> RenderableT
         (each.id, each.kind, each.status, _done(each), moments.both(each.created_at), each.reason)
         for each in found
     )
-    titles = (">id", "kind", "status", ">jobs", f"created ({moments.zone_name})", "+why")
+    titles = (">id", "kind", "status", ">jobs", f"created ({moments.zone_name})", "+reason")
     return table(titles, rows)
 
 

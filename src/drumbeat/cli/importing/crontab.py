@@ -15,21 +15,8 @@ from drumbeat.model.triggers.trigger import Trigger
 
 _SETTING = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.*)")
 _NAMED = re.compile(r"(?:name|task)\s*:\s*(.+)", re.IGNORECASE)
-_HEADER = {
-    "m",
-    "min",
-    "minute",
-    "h",
-    "hour",
-    "dom",
-    "mon",
-    "month",
-    "dow",
-    "user",
-    "command",
-    "cmd",
-}
-"""The words of the comment that names the columns, which most crontabs begin with."""
+_HEADER = re.compile(r"m|min|minute|h|hour|dom|mon|month|dow|user|command|cmd")
+"""A word of the comment that names the columns, which most crontabs begin with."""
 _CHANGES_FOLDER = re.compile(r"cd\s+\S+\s*(?:&&|;)\s*(?=\S)")
 _SHELL = frozenset("|&;<>()$`\\\n*?[#~%")
 ZONES = ("CRON_TZ", "TZ")
@@ -67,13 +54,13 @@ class Line:
 
 @dataclass(slots=True)
 class Crontab:
-    """What a crontab says."""
+    """The content of a crontab."""
 
     lines: list[Line] = field(default_factory=list[Line])
     refused: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
     """Lines that cannot become a schedule, by number, each with the reason."""
     notes: list[str] = field(default_factory=list[str])
-    """What got lost."""
+    """Lines that were ignored."""
 
 
 def read_crontab(text: str, tz: str | None, *, has_user: bool = False) -> Crontab:
@@ -86,7 +73,7 @@ def read_crontab(text: str, tz: str | None, *, has_user: bool = False) -> Cronta
         if not line:
             comment = ""
         elif line.startswith("#"):
-            comment = _said(line)
+            comment = _comment(line)
         elif setting := _SETTING.fullmatch(line):
             if setting[1] in ZONES:
                 zone = setting[2].strip("\"' ")
@@ -100,7 +87,7 @@ def read_crontab(text: str, tz: str | None, *, has_user: bool = False) -> Cronta
 
 @dataclass(frozen=True, slots=True)
 class _Raw:
-    """A line as it stands, with what was said before it."""
+    """A line with the comment, the zone and the form that apply to it."""
 
     number: int
     text: str
@@ -137,11 +124,12 @@ def _field_count(line: str) -> int:
     return 1 if line.startswith("@") else 5
 
 
-def _said(line: str) -> str:
-    """What a comment says of the line below it: nothing, if it only names the columns."""
+def _comment(line: str) -> str:
+    """A comment on the line below it; empty if it only names the columns."""
     comment = line.lstrip("# ")
     words = set(re.findall(r"[a-z]+", comment.lower()))
-    return "" if {"dom", "dow"} <= words <= _HEADER else comment
+    names_columns = {"dom", "dow"} <= words and all(map(_HEADER.fullmatch, words))
+    return "" if names_columns else comment
 
 
 def _name(comment: str) -> str:

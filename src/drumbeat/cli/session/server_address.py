@@ -1,4 +1,4 @@
-"""Which server is asked, and by which token."""
+"""The server that a command uses, and its token."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from drumbeat.config.sources import dotenv_here, environment_of_this_process
 if TYPE_CHECKING:
     from drumbeat.cli.session.session import Session
 
-STORE = "store"
-NAMESPACE = "namespace"
 STDIN = "-"
 
 
 def server_of(session: Session) -> str | None:
-    """The server that is meant; None: the store itself is asked.
+    """The URL of the server; None: the command works on the store itself.
 
-    What stands on the command line counts more than the environment, whichever of them it names.
+    The command line takes precedence over the environment, whether it names a server or a store.
     """
     here = _here(session)
     if session.server is not None:
@@ -49,7 +47,7 @@ def _here(session: Session) -> str | None:
     """The option that names a store."""
     if session.app_path is not None:
         return "--app"
-    return next((f"--{name}" for name in (STORE, NAMESPACE) if name in session.settings), None)
+    return next((f"--{name}" for name in ("store", "namespace") if name in session.settings), None)
 
 
 def _variable(name: str) -> str | None:
