@@ -73,7 +73,6 @@ class _Global(click.Command):
         return [*own[:-1], *(each for each in added if each.name not in taken), *own[-1:]]
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Note the global options, then run."""
         session = ctx.ensure_object(Session)
         taken = {parameter.name for parameter in self.params}
         for name in GLOBAL:
@@ -159,7 +158,6 @@ class Group(_Global, click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command of that name; an error with a suggestion if there is none."""
         name = args[0]
         if self.get_command(ctx, name) is None and not name.startswith("-"):
             raise click.UsageError(unknown(name, self.list_commands(ctx)), ctx)

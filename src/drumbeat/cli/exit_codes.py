@@ -26,7 +26,6 @@ class Problem(Exception):
 
 
 def exit_for(error: BaseException) -> Exit:
-    """The exit code that an error means."""
     # Errors are imported here: what only shows its help need not wait for them.
     from drumbeat.model import errors  # noqa: PLC0415
 

@@ -179,5 +179,4 @@ def command() -> None:
 
 
 def main() -> None:
-    """The entry point of the `drumbeat` command."""
     command.main(prog_name="drumbeat")

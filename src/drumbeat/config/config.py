@@ -217,11 +217,9 @@ class Config:
         return self.length(name).total_seconds()
 
     def length(self, name: str) -> timedelta:
-        """A duration setting."""
         return parse_duration(getattr(self, name))
 
     def shown(self, name: str) -> str:
-        """A setting as people write it, secrets masked."""
         return shown(SETTING[name], getattr(self, name))
 
 

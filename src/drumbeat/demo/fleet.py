@@ -50,7 +50,6 @@ class DemoFleet:
             await process.wait()
 
     async def start(self, label: str) -> None:
-        """Start a process, or its replacement."""
         arguments = command(self._setting, label, self._roles[label])
         self._processes[label] = await asyncio.create_subprocess_exec(
             sys.executable, *arguments, stdin=asyncio.subprocess.PIPE

@@ -37,7 +37,6 @@ class HandlerRecord:
         os.write(self._file, f"{what}\t{when}\n".encode())
 
     def read(self) -> list[HandlerRun]:
-        """All runs, of all processes."""
         return [
             HandlerRun(what, datetime.fromisoformat(when) if when else None)
             for path in sorted(self._folder.glob("*.txt"))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from drumbeat.electors.wrapped import WrappedElector
+from drumbeat.electors.wrapped import WrappedElector, positive
 from drumbeat.engine.plumbing.runtime import SystemClock
-from drumbeat.model.errors import InvalidOption
-from drumbeat.model.time.duration import parse_duration
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.elector import Elector
 
@@ -20,10 +18,7 @@ def cached(
     An answer counts from before it was asked for, so a slow one is not trusted for longer. An
     error is passed on and not kept. A leader that lost may take itself for one for a TTL longer.
     """
-    seconds = parse_duration(ttl).total_seconds()
-    if seconds <= 0:
-        raise InvalidOption(f"ttl must be longer than zero, not {ttl!r}")
-    return _Cached(elector, seconds, clock or SystemClock())
+    return _Cached(elector, positive("ttl", ttl), clock or SystemClock())
 
 
 class _Cached(WrappedElector):
@@ -36,7 +31,6 @@ class _Cached(WrappedElector):
         """The last answer, and when it was asked for."""
 
     async def is_leader(self) -> bool:
-        """The last answer, or a new one if it is too old."""
         async with self._asking:
             if self._answer is not None:
                 leads, asked_at = self._answer

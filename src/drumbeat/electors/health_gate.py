@@ -45,7 +45,6 @@ class _HealthGated(WrappedElector):
         return await self._elector.is_leader()
 
     async def elect(self) -> bool:
-        """Campaign, if this instance is healthy."""
         if await self._problem() is None:
             self._well = True
             await self.campaign()

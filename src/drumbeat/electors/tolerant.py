@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from drumbeat.electors.wrapped import WrappedElector
+from drumbeat.electors.wrapped import WrappedElector, positive
 from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.engine.plumbing.time_outs import timeout_after
-from drumbeat.model.errors import InvalidOption
-from drumbeat.model.time.duration import parse_duration
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.elector import Elector
 from drumbeat.rules.leadership.elector_check import require_answer
@@ -24,14 +22,8 @@ def tolerant(
     Without it an error means "not the leader". The grace counts from when the last yes was asked
     for. Another instance may lead meanwhile, so keep it shorter than the elector's own lease.
     """
-    seconds, patience = (parse_duration(each).total_seconds() for each in (grace, answer_within))
-    for name, length, given in (
-        ("grace", seconds, grace),
-        ("answer_within", patience, answer_within),
-    ):
-        if length <= 0:
-            raise InvalidOption(f"{name} must be longer than zero, not {given!r}")
-    return _Tolerant(elector, seconds, patience, clock or SystemClock())
+    longest, patience = positive("grace", grace), positive("answer_within", answer_within)
+    return _Tolerant(elector, longest, patience, clock or SystemClock())
 
 
 class _Tolerant(WrappedElector):
@@ -43,7 +35,6 @@ class _Tolerant(WrappedElector):
         self._trusted_until = float("-inf")
 
     async def is_leader(self) -> bool:
-        """The elector's answer; while it fails, yes if the last yes is recent enough."""
         asked_at = self._clock.elapsed()
         try:
             async with timeout_after(self._clock, self._patience):

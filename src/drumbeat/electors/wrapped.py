@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Protocol, runtime_checkable
 
+from drumbeat.model.errors import InvalidOption
+from drumbeat.model.time.duration import parse_duration
 from drumbeat.ports.elector import Elector
 from drumbeat.rules.leadership.elector_check import require_elector
 
@@ -57,3 +59,11 @@ class WrappedElector(ABC):
     def step_down(self, reason: str) -> None:
         if isinstance(self._elector, Electing):
             self._elector.step_down(reason)
+
+
+def positive(name: str, given: float | str) -> float:
+    """The seconds of an option that is a duration; `InvalidOption` unless it is above zero."""
+    seconds = parse_duration(given).total_seconds()
+    if seconds <= 0:
+        raise InvalidOption(f"{name} must be longer than zero, not {given!r}")
+    return seconds

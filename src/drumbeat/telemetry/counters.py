@@ -32,7 +32,6 @@ class LabelNames:
         self._reserved: frozenset[str] = frozenset()
 
     def reserve(self, names: Iterable[str]) -> None:
-        """Replace the set of reserved names."""
         self._reserved = frozenset(names)
 
     def of(self, name: str) -> str:

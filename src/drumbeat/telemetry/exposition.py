@@ -39,7 +39,6 @@ class Exposition(Collector):
         self.registry.register(self)
 
     def text(self, accept: str) -> tuple[bytes, str]:
-        """All samples in the accepted format, and its content type."""
         encode, content_type = choose_encoder(accept)
         return encode(self.registry), content_type
 

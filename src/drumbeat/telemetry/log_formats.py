@@ -50,7 +50,6 @@ class TextFormat(_Format):
     """`2026-01-12T10:00:00.000Z INFO  Became the leader instance_id=web-1 epoch=7`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, and a traceback below it if there is one."""
         sentence = self._sentence(record).replace("\n", "\\n")
         facts = "".join(f" {name}={_quoted(value)}" for name, value in self._facts(record).items())
         line = f"{self._time(record)} {record.levelname:<7} {sentence}{facts}"
@@ -62,7 +61,6 @@ class JsonFormat(_Format):
     """`{"time": ..., "level": "INFO", "message": "Became the leader", "epoch": 7}`."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """One object; the facts stand beside the message, under their own names."""
         traceback = self._traceback(record)
         line: dict[str, object] = {
             **self._facts(record),

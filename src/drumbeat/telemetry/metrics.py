@@ -25,7 +25,7 @@ from drumbeat.telemetry import samples
 from drumbeat.telemetry.event_counters import EventSource, count_events
 from drumbeat.telemetry.instruments import Instruments
 from drumbeat.telemetry.samples import NodeStatus, Sample
-from drumbeat.telemetry.snapshot import SnapshotCache
+from drumbeat.telemetry.snapshot import Snapshot, SnapshotCache
 from drumbeat.telemetry.timed_store import timed_store
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ class Metrics:
         return self._exposition.registry
 
     def timed_store(self, store: Store) -> Store:
-        """The store with its operations timed; use it in place of the store."""
         return timed_store(store, self._instruments, self._clock)
 
     def attach(self, bus: EventSource, store: Store, node_status: Callable[[], NodeStatus]) -> None:
@@ -68,12 +67,13 @@ class Metrics:
             await self._snapshots.refresh()
         self._reserve_names()
 
+    @property
+    def _latest(self) -> Snapshot | None:
+        return None if self._snapshots is None else self._snapshots.latest
+
     def _reserve_names(self) -> None:
         """Always give served queues and registered tasks a label."""
-        node_status, count = (
-            self._node_status(),
-            self._snapshots.latest if self._snapshots else None,
-        )
+        node_status, count = self._node_status(), self._latest
         served = count.served if count else frozenset[str]()
         self._instruments.queues.reserve(node_status.queues | served)
         self._instruments.waits.reserve(node_status.tasks)
@@ -90,7 +90,7 @@ class Metrics:
         of the fleet that a worker runs or has run to an end. `last_dispatch` is when this node
         last claimed a job, or last saw that number rise.
         """
-        count = self._snapshots.latest if self._snapshots is not None else None
+        count = self._latest
         moments = (self._instruments.claimed_at, self._snapshots and self._snapshots.dispatched_at)
         return {
             "timestamp": int(self._clock.now().timestamp()),

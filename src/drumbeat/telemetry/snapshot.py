@@ -34,7 +34,6 @@ class Snapshot:
     """The queues that live nodes serve."""
 
     def current(self, status: Status) -> int:
-        """Jobs of all queues that have this status now."""
         return sum(queue.counts.get(status, 0) for queue in self.queues)
 
     def ever(self, status: Status) -> int:
@@ -64,7 +63,6 @@ class SnapshotCache:
 
     @property
     def asked(self) -> bool:
-        """Whether the store was ever asked."""
         return self._taken_at is not None
 
     async def refresh(self) -> None:

@@ -26,7 +26,6 @@ class Check:
 
 
 def machine_checks() -> list[Check]:
-    """Python, SQLite, the time zones and the settings."""
     return [_python(), _sqlite(), _zones(), _settings()]
 
 

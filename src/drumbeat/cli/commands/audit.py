@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from drumbeat.cli.command import make_command
 from drumbeat.cli.options.limit import limit_option, show_list
 from drumbeat.cli.options.option import text
-from drumbeat.cli.output.tables import note, table
+from drumbeat.cli.output.tables import table
 from drumbeat.cli.session.session import Session
 from drumbeat.model.fleet.audit import AuditFilter
 from drumbeat.rules.human_time import Moments
@@ -49,8 +49,6 @@ def command(
 
 
 def _log(moments: Moments, entries: Sequence[AuditView]) -> RenderableType:
-    if not entries:
-        return note("There are no such changes.")
     rows = (
         (
             moments.show(entry.at),
@@ -64,7 +62,11 @@ def _log(moments: Moments, entries: Sequence[AuditView]) -> RenderableType:
         for entry in entries
     )
     at = f"at ({moments.zone_name})"
-    return table((at, "actor", "action", "target", "?details", "outcome", "+reason"), rows)
+    return table(
+        (at, "actor", "action", "target", "?details", "outcome", "+reason"),
+        rows,
+        "There are no such changes.",
+    )
 
 
 def _words(details: Mapping[str, object]) -> str:

@@ -34,7 +34,6 @@ class Figures:
     """Seconds from the submission of a job to its completion, on an idle node; sorted."""
 
     def shape(self) -> dict[str, object]:
-        """The measurements as JSON values."""
         return {
             "store": self.store,
             "jobs": self.jobs,

@@ -110,10 +110,8 @@ def history(session: Session, election: str, limit: int) -> None:
 
 
 def _terms(moments: Moments, terms: Sequence[TermView]) -> RenderableType:
-    if not terms:
-        return note("Nobody has led yet.")
     rows = (
         (term.epoch, term.node, moments.both(term.since), term.token, term.domain) for term in terms
     )
     since = f"since ({moments.zone_name})"
-    return table((">epoch", "node", since, ">term", "?coordinator"), rows)
+    return table((">epoch", "node", since, ">term", "?coordinator"), rows, "Nobody has led yet.")

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from drumbeat.cli.command import Group
 from drumbeat.cli.exit_codes import Exit, Problem
 from drumbeat.cli.options.option import REASON, switch
-from drumbeat.cli.output.tables import facts, note, table
+from drumbeat.cli.output.tables import facts, table
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
 from drumbeat.rules.human_time import Moments
@@ -91,8 +91,6 @@ def _check_names(names: Sequence[str], alive: Sequence[NodeView]) -> None:
 
 
 def _nodes(moments: Moments, nodes: Sequence[NodeView]) -> RenderableType:
-    if not nodes:
-        return note("No node is alive.")
     rows = (
         (
             node.id,
@@ -104,7 +102,9 @@ def _nodes(moments: Moments, nodes: Sequence[NodeView]) -> RenderableType:
         )
         for node in nodes
     )
-    return table(("node", "state", "roles", "?>busy", ">beat", "?queues"), rows)
+    return table(
+        ("node", "state", "roles", "?>busy", ">beat", "?queues"), rows, "No node is alive."
+    )
 
 
 def _node(moments: Moments, node: NodeView) -> RenderableType:

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from drumbeat.cli.command import Group
 from drumbeat.cli.options.limit import limit_option, show_list
 from drumbeat.cli.options.option import REASON
-from drumbeat.cli.output.tables import facts, note, table
+from drumbeat.cli.output.tables import facts, table
 from drumbeat.cli.session.session import Session
 from drumbeat.rules.human_time import Moments
 from drumbeat.wire.operation import OperationView
@@ -60,14 +60,12 @@ def cancel(session: Session, operation_id: int) -> None:
 
 
 def _operations(moments: Moments, found: Sequence[OperationView]) -> RenderableType:
-    if not found:
-        return note("There are no operations.")
     rows = (
         (each.id, each.kind, each.status, _done(each), moments.both(each.created_at), each.reason)
         for each in found
     )
     titles = (">id", "kind", "status", ">jobs", f"created ({moments.zone_name})", "+reason")
-    return table(titles, rows)
+    return table(titles, rows, "There are no operations.")
 
 
 def _operation(moments: Moments, operation: OperationView) -> RenderableType:

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from drumbeat.cli.command import Group
 from drumbeat.cli.exit_codes import Exit, Problem
 from drumbeat.cli.options.option import NAME, REASON
-from drumbeat.cli.output.tables import note, table
+from drumbeat.cli.output.tables import table
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
 from drumbeat.model.errors import UnknownQueue
@@ -99,18 +99,14 @@ async def _paused(fleet: Fleet, name: str) -> PausedView | None:
 
 
 def _counts(counts: dict[str, dict[Status, int]]) -> RenderableType:
-    if not counts:
-        return note("There are no jobs.")
     rows = (
         (queue, *(by_status[status] or None for status in Status))
         for queue, by_status in sorted(counts.items())
     )
-    return table(("queue", *(f">{status}" for status in Status)), rows)
+    return table(("queue", *(f">{status}" for status in Status)), rows, "There are no jobs.")
 
 
 def _queues(moments: Moments, queues: Sequence[QueueView]) -> RenderableType:
-    if not queues:
-        return note("There are no queues.")
     rows = (
         (
             queue.name,
@@ -122,7 +118,7 @@ def _queues(moments: Moments, queues: Sequence[QueueView]) -> RenderableType:
         for queue in queues
     )
     titles = (*(f">{status}" for status in UNFINISHED), ">oldest", ">completed", ">failed")
-    return table(("queue", *titles, ">cancelled", "+paused"), rows)
+    return table(("queue", *titles, ">cancelled", "+paused"), rows, "There are no queues.")
 
 
 def _age(queue: QueueView) -> str | None:

@@ -8,7 +8,7 @@ import click
 from rich.console import RenderableType
 
 from drumbeat.cli.command import Group
-from drumbeat.cli.output.tables import note, table
+from drumbeat.cli.output.tables import table
 from drumbeat.cli.session.session import Session
 from drumbeat.wire.task import ParameterView, TaskView
 
@@ -34,13 +34,15 @@ def list_tasks(session: Session) -> None:
 
 
 def _tasks(tasks: Sequence[TaskView]) -> RenderableType:
-    if not tasks:
-        return note("No task is known here; --app or --server names an app that has tasks.")
     rows = (
         (task.name, task.queue, ", ".join(map(_parameter, task.parameters)), task.description)
         for task in tasks
     )
-    return table(("task", "queue", "?parameters", "+description"), rows)
+    return table(
+        ("task", "queue", "?parameters", "+description"),
+        rows,
+        "No task is known here; --app or --server names an app that has tasks.",
+    )
 
 
 def _parameter(parameter: ParameterView) -> str:

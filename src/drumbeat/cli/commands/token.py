@@ -13,7 +13,7 @@ from drumbeat.cli.command import Group
 from drumbeat.cli.exit_codes import Exit, Problem
 from drumbeat.cli.options.option import NAME, REASON, choice, text
 from drumbeat.cli.output.json_view import as_json
-from drumbeat.cli.output.tables import note, table
+from drumbeat.cli.output.tables import table
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
 from drumbeat.model.fleet.token import Scope
@@ -103,8 +103,6 @@ def _state(token: TokenView, now: datetime) -> str:
 
 
 def _tokens(moments: Moments, tokens: Sequence[TokenView]) -> RenderableType:
-    if not tokens:
-        return note("There are no tokens.")
     rows = (
         (
             token.id,
@@ -118,4 +116,6 @@ def _tokens(moments: Moments, tokens: Sequence[TokenView]) -> RenderableType:
         for token in tokens
     )
     created = f"?created ({moments.zone_name})"
-    return table((">id", "name", "scope", "state", "used", "?expires", created), rows)
+    return table(
+        (">id", "name", "scope", "state", "used", "?expires", created), rows, "There are no tokens."
+    )

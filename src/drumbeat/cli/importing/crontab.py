@@ -36,7 +36,6 @@ class Line:
     trigger: Trigger
 
     def declaration(self) -> list[str]:
-        """The task and its schedule, in Python."""
         when = _literal(self.expression) + (f", tz={_literal(self.tz)}" if self.tz else "")
         lines = [
             f"@app.scheduled(cron({when}), name={_literal(self.name)})",

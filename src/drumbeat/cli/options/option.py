@@ -23,24 +23,20 @@ def text(flags: str, shape: str, meaning: str, **more: Any) -> Part:
 def whole(
     flags: str, meaning: str, *, least: int = 1, most: int | None = None, default: int | None = None
 ) -> Part:
-    """An option with a whole number."""
     return text(flags, "N", meaning, type=click.IntRange(least, most), default=default)
 
 
 def seconds(
     flags: str, meaning: str, *, least: float, most: float | None = None, default: float
 ) -> Part:
-    """An option with a number of seconds."""
     return text(flags, "SECONDS", meaning, type=click.FloatRange(least, most), default=default)
 
 
 def switch(flags: str, meaning: str) -> Part:
-    """An option without a value."""
     return click.option(*flags.split(), is_flag=True, help=meaning)
 
 
 def choice(flags: str, kind: type[StrEnum], meaning: str, **more: Any) -> Part:
-    """An option with one of the values of an enumeration."""
     words = click.Choice([each.value for each in kind])
     shows = bool(more.get("default"))
     return click.option(*flags.split(), type=words, help=meaning, show_default=shows, **more)

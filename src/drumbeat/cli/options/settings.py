@@ -42,7 +42,6 @@ def _is_switch(each: Setting) -> bool:
 
 
 def given(settings: Mapping[str, str | None]) -> dict[str, str]:
-    """Those that were given."""
     return {name: value for name, value in settings.items() if value is not None}
 
 

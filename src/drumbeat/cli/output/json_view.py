@@ -14,5 +14,4 @@ def as_json(value: object) -> Any:
 
 
 def compact(value: object) -> str:
-    """The value as one line of JSON."""
     return json.dumps(as_json(value), ensure_ascii=False)

@@ -52,7 +52,6 @@ class Output:
 
     @property
     def moments(self) -> Moments:
-        """How instants are read and shown now."""
         from drumbeat.rules.human_time import Moments  # noqa: PLC0415 - the help does not need it
 
         return Moments(self.now, self.zone)
@@ -72,7 +71,6 @@ class Output:
             click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
     def say(self, sentence: str) -> None:
-        """Print a message for people."""
         click.echo(visible(sentence), err=True)
 
     def console(self) -> Console:

@@ -99,9 +99,12 @@ class Listing:
         return shown
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Listing:
-    """A table. `Column` says what the marks before a title mean."""
-    return Listing(columns, rows)
+def table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str | None = None
+) -> RenderableType:
+    """A table, or the remark `empty` if there are no rows. `Column` explains marks of titles."""
+    listed = list(rows)
+    return note(empty) if empty is not None and not listed else Listing(columns, listed)
 
 
 def facts(pairs: Iterable[tuple[str, object]]) -> Table:
@@ -124,7 +127,6 @@ def below(*parts: RenderableType) -> Group:
 
 
 def note(sentence: str) -> Text:
-    """A remark below a table."""
     return Text(sentence, style="dim")
 
 

@@ -25,12 +25,10 @@ class Child:
 
     @property
     def number(self) -> int:
-        """The process id."""
         assert self._process is not None, "it was started"
         return self._process.pid
 
     async def start(self) -> None:
-        """Start the process."""
         held, self._pipe = os.pipe()
         try:
             self._process = await asyncio.create_subprocess_exec(

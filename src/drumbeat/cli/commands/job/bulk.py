@@ -34,7 +34,6 @@ class Bulk:
 
     @property
     def given(self) -> bool:
-        """Whether the options choose any jobs."""
         return self.everything or self.wanted != JobFilter()
 
 

@@ -9,7 +9,7 @@ import click
 from rich.console import RenderableType
 
 from drumbeat.cli.output.json_view import compact
-from drumbeat.cli.output.tables import below, facts, note, table
+from drumbeat.cli.output.tables import below, facts, table
 from drumbeat.model.jobs.job import Status
 from drumbeat.model.text import last_line
 from drumbeat.rules.human_time import Moments, short
@@ -19,21 +19,20 @@ JOB_ID = click.argument("job_id", type=click.IntRange(min=1), metavar="ID")
 
 
 def job_table(moments: Moments, jobs: Sequence[JobView]) -> RenderableType:
-    """One line for each job."""
-    if not jobs:
-        return note("There are no such jobs.")
     rows = (
         (job.id, job.status, job.task, job.queue, _duration(job, moments), _timing(job, moments))
         for job in jobs
     )
-    return table((">id", "status", "task", "?queue", "?>took", f"when ({moments.zone_name})"), rows)
+    return table(
+        (">id", "status", "task", "?queue", "?>took", f"when ({moments.zone_name})"),
+        rows,
+        "There are no such jobs.",
+    )
 
 
 def job_facts(
     moments: Moments, job: JobView, attempts: Sequence[AttemptView] = ()
 ) -> RenderableType:
-    """All about one job."""
-
     def at(instant: datetime | None) -> str | None:
         return None if instant is None else moments.stamped(instant)
 

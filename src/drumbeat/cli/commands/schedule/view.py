@@ -30,9 +30,6 @@ def report(session: Session, schedule: ScheduleView, sentence: str) -> None:
 
 
 def schedule_table(moments: Moments, schedules: Sequence[ScheduleView]) -> RenderableType:
-    """One line for each schedule."""
-    if not schedules:
-        return note("There are no schedules.")
     rows = (
         (
             schedule.name,
@@ -45,13 +42,12 @@ def schedule_table(moments: Moments, schedules: Sequence[ScheduleView]) -> Rende
         for schedule in schedules
     )
     columns = ("schedule", "state", f"?next tick ({moments.zone_name})", ">next", "?>runs", "when")
-    return table(columns, rows)
+    return table(columns, rows, "There are no schedules.")
 
 
 def schedule_facts(
     moments: Moments, schedule: ScheduleView, ticks: Sequence[TickView]
 ) -> RenderableType:
-    """All about one schedule, and its last ticks."""
     policies = schedule.policies
     limits = [
         f"from {moments.show(policies.start_at)}" if policies.start_at else "",
@@ -82,7 +78,6 @@ def schedule_facts(
 
 
 def preview_table(moments: Moments, preview: PreviewView) -> RenderableType:
-    """One line for each coming tick."""
     if not preview.ticks:
         return note("There is no tick to come.")
     noted = any(tick.note for tick in preview.ticks)
@@ -95,7 +90,6 @@ def preview_table(moments: Moments, preview: PreviewView) -> RenderableType:
 
 
 def explanation_text(moments: Moments, view: ExplanationView) -> RenderableType:
-    """The sentences, the last ticks and the next ones."""
     parts: list[RenderableType] = [Text("\n".join(view.explanation))]
     if view.ticks:
         rows = ((moments.show(tick.tick_at), tick.explanation) for tick in view.ticks)
