@@ -1,4 +1,4 @@
-"""Exit codes: what a command tells the program that called it."""
+"""The exit codes of commands."""
 
 from __future__ import annotations
 

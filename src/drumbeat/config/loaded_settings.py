@@ -59,7 +59,7 @@ class LoadedSettings:
     faults: list[str] = field(default_factory=list[str])
     """One sentence each: the setting, where its value came from, and what is allowed."""
     unknown: list[str] = field(default_factory=list[str])
-    """One sentence for each variable that looks like a setting and is not one; harmless."""
+    """One sentence for each variable with the prefix that is no setting; harmless."""
     notes: list[str] = field(default_factory=list[str])
     """One sentence for each setting of a backend that is given and not used."""
 
@@ -72,7 +72,7 @@ class LoadedSettings:
             loaded._settle(each, sources)
         loaded._describe_backends()
         names = {*sources.dotenv, *sources.environment}
-        loaded.unknown += [_stranger(name) for name in sorted(names) if _is_stranger(name)]
+        loaded.unknown += [_unknown_variable(name) for name in sorted(names) if _is_unknown(name)]
         return loaded
 
     def settled(self) -> dict[str, Any]:
@@ -117,9 +117,9 @@ class LoadedSettings:
 
     def _fault(self, each: Setting, sentence: str) -> None:
         origin = self.origins[each.name]
-        told = masked(sentence) if each.row.secret else sentence
-        told = told if origin in (CODE, DEFAULT) else f"{told} (given by {origin})"
-        self.faults.append(told)
+        fault = masked(sentence) if each.row.secret else sentence
+        fault = fault if origin in (CODE, DEFAULT) else f"{fault} (given by {origin})"
+        self.faults.append(fault)
         self.values[each.name] = each.default
 
     def _describe_backends(self) -> None:
@@ -148,11 +148,11 @@ _KNOWN = frozenset(
 )
 
 
-def _is_stranger(name: str) -> bool:
+def _is_unknown(name: str) -> bool:
     of_clients = (SERVER, TOKEN, TOKEN_FILE)
     return name.startswith(PREFIX) and name not in _KNOWN and name not in of_clients
 
 
-def _stranger(name: str) -> str:
+def _unknown_variable(name: str) -> str:
     near = difflib.get_close_matches(name, _KNOWN, 1)
     return f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else "")

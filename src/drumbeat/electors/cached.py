@@ -13,10 +13,10 @@ from drumbeat.ports.elector import Elector
 def cached(
     elector: Elector, ttl: float | str = 1.0, *, clock: Clock | None = None
 ) -> WrappedElector:
-    """Ask the elector at most once in so many seconds, for all who ask.
+    """Reuse the elector's answer for `ttl`, for all callers.
 
-    An answer counts from before it was asked for, so a slow one is not trusted for longer. An
-    error is passed on and not kept. A leader that lost may take itself for one for a TTL longer.
+    The TTL counts from before the question, so a slow answer is not trusted for longer. An error
+    is raised and not kept. A leader that lost may consider itself the leader for a TTL longer.
     """
     return _Cached(elector, positive("ttl", ttl), clock or SystemClock())
 

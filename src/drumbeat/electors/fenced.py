@@ -13,12 +13,12 @@ ReadEpoch: TypeAlias = Callable[[], int | Awaitable[int | None] | None]
 
 
 def fenced(elector: Elector, epoch: ReadEpoch) -> FencedElector:
-    """Lead only under a number that is higher than every one seen before.
+    """Lead only under a number that is at least as high as all that were seen before.
 
     `epoch` reads the number of the present term, from the coordinator or from the system that is
-    written to: `lambda: election.token`. If it has changed since the last yes, the term that was
-    acted under is over, even if the elector says yes again: the answer is no once, so that whoever
-    asks stops, and then the new term begins. A number that falls back is never believed.
+    written to: `lambda: election.token`. If it has changed since the last yes, the earlier term is
+    over, even if the elector says yes again: the answer is no once, so that the caller stops, and
+    then the new term begins. A lower number always means no.
     """
     return FencedElector(elector, epoch)
 

@@ -17,10 +17,10 @@ def tolerant(
     answer_within: float | str = 1.0,
     clock: Clock | None = None,
 ) -> WrappedElector:
-    """Keep the last yes for so long while the elector fails or does not answer in time.
+    """Keep the last yes for the grace while the elector fails or does not answer in time.
 
-    Without it an error means "not the leader". The grace counts from when the last yes was asked
-    for. Another instance may lead meanwhile, so keep it shorter than the elector's own lease.
+    Without it an error means "not the leader". The grace counts from the question of the last yes.
+    Another instance may lead meanwhile, so keep it shorter than the elector's own lease.
     """
     longest, patience = positive("grace", grace), positive("answer_within", answer_within)
     return _Tolerant(elector, longest, patience, clock or SystemClock())

@@ -45,7 +45,7 @@ async def fleet_checks(fleet: Fleet, output: Output) -> list[Check]:
 
 
 async def leader_check(fleet: Fleet) -> Check:
-    """Whether somebody leads."""
+    """Whether a node leads."""
     try:
         leader = (await fleet.elections.get()).leader
     except Unavailable as error:
@@ -83,7 +83,7 @@ async def _queued(fleet: Fleet) -> Check:
 
 def _counted(faulty: list[JobView], words: str, of: int) -> str:
     if not faulty:
-        return f"{of} of them, none stuck"
+        return f"{of}, none stuck"
     ids = ", ".join(str(job.id) for job in faulty[:NAMED])
     more = ", ..." if len(faulty) > NAMED else ""
     return f"{len(faulty)} {words}: {ids}{more}"
@@ -98,7 +98,7 @@ async def _schedules(fleet: Fleet) -> Check:
         if schedule.next_tick and not schedule.paused and now - schedule.next_tick > OVERDUE
     ]
     names = ", ".join(late[:NAMED]) + (", ..." if len(late) > NAMED else "")
-    found = f"{len(late)} overdue: {names}" if late else f"{len(schedules)} of them, none overdue"
+    found = f"{len(late)} overdue: {names}" if late else f"{len(schedules)}, none overdue"
     return Check("schedules", not late, found)
 
 
@@ -126,7 +126,7 @@ async def store_checks(app: Drumbeat) -> list[Check]:
 
 
 async def app_task_checks(app: Drumbeat) -> list[Check]:
-    """Whether the app knows the tasks of all waiting jobs; an app without tasks cannot tell."""
+    """Whether the app knows the tasks of all waiting jobs; an app without tasks is not checked."""
     if not app.tasks:
         return []
     queues = tuple(await app.jobs.counts())

@@ -130,7 +130,7 @@ class Development:
                     return Exit.OK if code in ENDED_WELL else Exit.FAILED
 
     async def _lived(self, child: Child) -> int:
-        """The exit code of a child, which is told to end when the code changes."""
+        """The exit code of a child, which is asked to end when the code changes."""
         ended = asyncio.create_task(child.ended())
         changed = asyncio.create_task(self._changed.wait())
         try:

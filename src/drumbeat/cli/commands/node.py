@@ -65,8 +65,8 @@ def show(session: Session, node_id: str) -> None:
 def drain(session: Session, names: Sequence[str]) -> None:
     """Ask nodes to finish their work and stop.
 
-    NODE is an identity or a label; a label means all nodes that have it. A node learns of it with
-    its next heartbeat.
+    NODE is an identity or a label; a label means all nodes that have it. A node reads the request
+    at its next heartbeat.
 
     Example:
       drumbeat node drain web-1

@@ -13,7 +13,7 @@ from drumbeat.engine.plumbing.runtime import SystemClock
 
 STOPPING = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 ENDED_WELL = (Exit.OK, -signal.SIGTERM, -signal.SIGINT)
-"""Exit codes of a process that was told to end; a signal ends one that has not started yet."""
+"""Exit codes of a process that was asked to end; a signal ends one that has not started yet."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 """Seconds before a process that died is started again: twice as long each time, up to a bound."""
 SETTLED = 30.0
@@ -21,7 +21,7 @@ SETTLED = 30.0
 
 
 class Supervisor:
-    """Keeps so many processes running until a signal, which all of them are passed."""
+    """Keeps a number of processes running until a signal, and passes the signal to all."""
 
     def __init__(self, arguments: Sequence[str], count: int, say: Callable[[str], None]) -> None:
         self._arguments = arguments
@@ -77,7 +77,7 @@ class Supervisor:
 
 @contextmanager
 def passing_signals(pass_on: Callable[[signal.Signals], None]) -> Generator[None]:
-    """Call back for each signal that stops a node, in place of being ended by it."""
+    """Call a function for each signal that stops a node, instead of ending."""
     loop = asyncio.get_running_loop()
     for number in STOPPING:
         loop.add_signal_handler(number, pass_on, number)

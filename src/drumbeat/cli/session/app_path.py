@@ -58,8 +58,10 @@ def _import(name: str) -> ModuleType:
         raise Problem(_broken(name, error), Exit.USAGE) from error
     except DrumbeatError as error:
         place = _place(error.__traceback__)
-        told = [line if ELSEWHERE in line else f"{line}{place}" for line in str(error).splitlines()]
-        raise Problem("\n".join(told), Exit.USAGE) from error
+        lines = [
+            line if ELSEWHERE in line else f"{line}{place}" for line in str(error).splitlines()
+        ]
+        raise Problem("\n".join(lines), Exit.USAGE) from error
     except Exception as error:
         raise Problem(_broken(name, error), Exit.USAGE) from error
 
@@ -76,11 +78,11 @@ def _broken(name: str, error: Exception) -> str:
 
 def _place(trace: TracebackType | None) -> str:
     """Where in the user's own code it went wrong: the last line that is not a library's."""
-    frames = [frame for frame in traceback.extract_tb(trace) if not _is_a_librarys(frame.filename)]
+    frames = [frame for frame in traceback.extract_tb(trace) if not _in_library(frame.filename)]
     return f", at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
-def _is_a_librarys(file: str) -> bool:
+def _in_library(file: str) -> bool:
     ours, pythons = str(Path(__file__).parents[2]), sysconfig.get_path("stdlib")
     if file.startswith((ours, "<frozen")):
         return True

@@ -59,7 +59,7 @@ class Report(Protocol):
 
 
 async def watch(fleet: Fleet, job_id: int, output: Output, timeout: float | None) -> JobView:
-    """The job once it is finished; `WaitTimeout` if it is not within so many seconds."""
+    """The job once it is finished; `WaitTimeout` after that many seconds."""
     left = timeout
     with _report_to(output) as report:
         while True:
