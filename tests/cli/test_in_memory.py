@@ -12,7 +12,7 @@ from drumbeat.model.events import LeadershipGained
 
 from .support import run
 
-NOTHING = "only its own process can read it; use --server URL"
+NOTHING = "nothing of it can be seen from outside; ask an instance over HTTP with --server URL"
 
 
 @pytest.fixture(autouse=True)

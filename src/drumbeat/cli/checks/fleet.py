@@ -83,7 +83,7 @@ async def _queued(fleet: Fleet) -> Check:
 
 def _counted(faulty: list[JobView], words: str, of: int) -> str:
     if not faulty:
-        return f"{of}, none stuck"
+        return f"{of} of them, none stuck"
     ids = ", ".join(str(job.id) for job in faulty[:NAMED])
     more = ", ..." if len(faulty) > NAMED else ""
     return f"{len(faulty)} {words}: {ids}{more}"
@@ -98,7 +98,7 @@ async def _schedules(fleet: Fleet) -> Check:
         if schedule.next_tick and not schedule.paused and now - schedule.next_tick > OVERDUE
     ]
     names = ", ".join(late[:NAMED]) + (", ..." if len(late) > NAMED else "")
-    found = f"{len(late)} overdue: {names}" if late else f"{len(schedules)}, none overdue"
+    found = f"{len(late)} overdue: {names}" if late else f"{len(schedules)} of them, none overdue"
     return Check("schedules", not late, found)
 
 

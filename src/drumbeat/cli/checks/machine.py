@@ -45,10 +45,10 @@ def _zones() -> Check:
         zone("Europe/Paris")
     except DrumbeatError as error:
         return Check("time zones", ok=False, found=f"{error}; install the package tzdata")
-    return Check("time zones", ok=True, found="the IANA database is installed")
+    return Check("time zones", ok=True, found="the IANA database is there")
 
 
 def _settings() -> Check:
     loaded = LoadedSettings.of(Sources.of_this_process({}))
     faults = [*loaded.faults, *loaded.unknown]
-    return Check("settings", not faults, "; ".join(faults) or "all are valid")
+    return Check("settings", not faults, "; ".join(faults) or "all of them can be read")

@@ -14,9 +14,9 @@ from drumbeat.fleet.actor import Actor
 from drumbeat.fleet.fleet import Fleet
 
 NOT_VISIBLE = (
-    "the store is in memory (memory://), so only its own process can read it; use --server URL "
-    "with an instance that serves HTTP (`drumbeat run APP --roles scheduler,worker,api`, or "
-    "app.asgi() in a web app)"
+    "the store is in memory (memory://), where each instance keeps its own: nothing of it can be "
+    "seen from outside; ask an instance over HTTP with --server URL, which one with the role api "
+    "serves (`drumbeat run APP --roles scheduler,worker,api`, or app.asgi() in a web app)"
 )
 IN_MEMORY = ("memory:", "<MemoryStore>")
 """How the setting of a store in memory begins: a URL, or an object of the user's."""
