@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from typing import cast
 
 from bench.endless_term import NODE, endless_term
-from drumbeat.engine.lifecycle.garbage import freeze_loaded_objects
+from drumbeat.engine.lifecycle.own_process import freeze_loaded_objects
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.service import ServiceContext
 from drumbeat.engine.ticking.ticker import Ticker, TickerSettings

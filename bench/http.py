@@ -26,8 +26,7 @@ import msgspec
 from bench.postgres_fleet import TEXT, Target, server
 from drumbeat import Drumbeat
 from drumbeat.api.http.server import Server
-from drumbeat.engine.lifecycle.garbage import freeze_loaded_objects
-from drumbeat.engine.plumbing.event_loops import fastest_loop
+from drumbeat.engine.lifecycle.own_process import fastest_loop, freeze_loaded_objects
 
 TITLE = "POST /jobs over HTTP"
 CONNECTIONS = 64

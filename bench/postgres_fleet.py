@@ -14,7 +14,7 @@ from typing import Any
 
 from drumbeat import Drumbeat, Task
 from drumbeat.backends.postgres.connection.client import connect
-from drumbeat.engine.lifecycle.garbage import freeze_loaded_objects
+from drumbeat.engine.lifecycle.own_process import freeze_loaded_objects
 from servers import Postgres
 
 LOOK_EVERY = 0.02

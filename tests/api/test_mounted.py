@@ -8,7 +8,7 @@ import pytest
 
 from drumbeat import Drumbeat
 from drumbeat.testing import inside
-from drumbeat.wiring import api_of
+from drumbeat.wiring.http import api_of
 
 from .caller import Answer, asked
 

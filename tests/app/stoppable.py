@@ -27,7 +27,7 @@ def say(text: str) -> None:
 async def work(ctx: Context) -> None:
     say("running")
     if manner == "drain":
-        await app._backends.store.nodes.request_drain([app.id])
+        await app._state.backends.store.nodes.request_drain([app.id])
     await ctx.cancelled.wait()
     say(f"told: {ctx.cancelled.reason}")
     if manner in ("finish", "drain", "slow"):

@@ -203,7 +203,7 @@ def test_lengths_of_time_may_be_written_as_people_do(app: Drumbeat) -> None:
 
 
 def test_run_at_and_delay_exclude_each_other(app: Drumbeat) -> None:
-    now = app._runtime.clock.now()
+    now = app._state.runtime.clock.now()
     with pytest.raises(InvalidOption, match="run_at or delay, not both"):
         app.task(run_at=now, delay=5)(nothing)
 

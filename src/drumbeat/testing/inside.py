@@ -14,17 +14,17 @@ from drumbeat.engine.lifecycle.node import RunningNode
 from drumbeat.engine.submitting.submitter import Submitter
 from drumbeat.fleet.local.fleet import LocalFleet
 from drumbeat.model.schedules.schedule import Schedule
-from drumbeat.wiring import NodeSetup
+from drumbeat.wiring.app_state import AppState
 
 
-def setup(app: Drumbeat) -> NodeSetup:
+def setup(app: Drumbeat) -> AppState:
     """What all parts of the app share."""
-    return NodeSetup(app._backends, app.settings, app._registry, app._runtime, app._bus)
+    return app._state
 
 
 def submitter(app: Drumbeat) -> Submitter:
     """What every submission passes through."""
-    return app._submitter
+    return app._state.submitter
 
 
 def declared(app: Drumbeat) -> Sequence[Schedule]:
@@ -34,7 +34,7 @@ def declared(app: Drumbeat) -> Sequence[Schedule]:
 
 def node(app: Drumbeat) -> RunningNode | None:
     """The app as a node of the fleet; None while it does not run."""
-    return app._node
+    return app._state.node
 
 
 def use_threads(node: RunningNode, threads: Threads) -> None:
@@ -49,5 +49,5 @@ def use_processes(node: RunningNode, processes: Processes) -> None:
 
 def measured_fleet(app: Drumbeat) -> LocalFleet:
     """The fleet behind the API of the app."""
-    app._measure()
+    app._state.measure()
     return app.fleet

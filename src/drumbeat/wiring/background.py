@@ -2,68 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from drumbeat.config import Level
 from drumbeat.config.backends import NONE
 from drumbeat.engine.in_process.cursor_skip import TickSkipper
 from drumbeat.engine.in_process.follower import CursorFollower, ElectorFollower
 from drumbeat.engine.in_process.shared_cursor import SharedCursor
-from drumbeat.engine.leading.elector import LeaderElector
 from drumbeat.engine.leading.foreign_leader import ScheduleCheck, StoreCheck
 from drumbeat.engine.leading.leadership import Leadership
 from drumbeat.engine.lifecycle.duplicate_labels import DuplicateLabelCheck
 from drumbeat.engine.plumbing.service import Service
 from drumbeat.engine.ticking.schedule_sync import Declarer, WaitingChange
 from drumbeat.engine.ticking.unknown_tasks import UnknownSchedules
-from drumbeat.model.ids import NodeId
+from drumbeat.wiring.app_state import AppState
 from drumbeat.wiring.leader import upkeep
-from drumbeat.wiring.setup import NodeSetup
 
 
 def background_services(
-    setup: NodeSetup, node_id: NodeId, elector: LeaderElector | None, leadership: Leadership | None
-) -> Sequence[Service]:
-    backends, context = setup.backends, setup.context
-    if not backends.in_process:
-        unknown = UnknownSchedules(backends.store.schedules, setup.registry, context)
-        return (unknown, *_labels(setup, node_id), *_store_check(setup, node_id, elector))
-    kept = upkeep(setup)
-    if elector is None or leadership is None:
-        return kept
-    skipper = TickSkipper(backends.store.schedules, setup.runtime.clock, setup.bus)
-    if backends.fleet:
-        coordinator, schedules = backends.coordinator, backends.store.schedules
-        return (
-            *kept,
-            CursorFollower(node_id, SharedCursor(coordinator), skipper, context),
-            ScheduleCheck(node_id, coordinator, schedules, context),
-        )
-    return (*kept, ElectorFollower(elector, leadership, skipper, context))
+    app: AppState, leadership: Leadership | None, changes: Sequence[WaitingChange]
+) -> Iterator[Service]:
+    """The services; `changes` are those of the code that wait for due ticks."""
+    own_store = app.backends.in_process
+    yield from (_in_process_services if own_store else _checks)(app, leadership)
+    if changes:
+        yield Declarer(app.backends.store.schedules, changes, app.context)
 
 
-def declarer(setup: NodeSetup, changes: Sequence[WaitingChange]) -> Sequence[Service]:
-    """The service that writes changes by code which wait for due ticks, if there are any."""
-    if not changes:
-        return ()
-    return (Declarer(setup.backends.store.schedules, changes, setup.context),)
+def _checks(app: AppState, leadership: Leadership | None) -> Iterator[Service]:
+    """What a node on a shared store warns of."""
+    store, context = app.backends.store, app.context
+    yield UnknownSchedules(store.schedules, app.registry, context)
+    origin = app.config.origins.get("instance_id")
+    if origin is not None and origin.level is not Level.DEFAULT:
+        # By default the label is the host's name, which several nodes may share.
+        lifetime = app.config.seconds("node_lifetime")
+        yield DuplicateLabelCheck(app.id, store.nodes, lifetime, context)
+    if leadership is not None and _may_serve_two_stores(app):
+        yield StoreCheck(app.id, app.backends.coordinator, store.nodes, context)
 
 
-def _labels(setup: NodeSetup, node_id: NodeId) -> Sequence[Service]:
-    origin = setup.config.origins.get("instance_id")
-    if origin is None or origin.level is Level.DEFAULT:
-        return ()  # the host's name, which several nodes may share
-    lifetime = setup.config.seconds("node_lifetime")
-    return (DuplicateLabelCheck(node_id, setup.backends.store.nodes, lifetime, setup.context),)
+def _may_serve_two_stores(app: AppState) -> bool:
+    """Whether nodes of another store may elect at this coordinator: it has its own address."""
+    backends, named = app.backends, app.config.coordinator or NONE
+    elects = backends.electing and backends.confirming is None
+    return elects and named != NONE and not named.startswith("<") and named != app.config.store
 
 
-def _store_check(
-    setup: NodeSetup, node_id: NodeId, elector: LeaderElector | None
-) -> Sequence[Service]:
-    """Only a coordinator at an address of its own can serve the nodes of two stores."""
-    backends, named = setup.backends, setup.config.coordinator or NONE
-    elects = backends.electing and backends.confirming is None and elector is not None
-    if not elects or named == NONE or named.startswith("<") or named == setup.config.store:
-        return ()
-    nodes, coordinator = backends.store.nodes, backends.coordinator
-    return (StoreCheck(node_id, coordinator, nodes, setup.context),)
+def _in_process_services(app: AppState, leadership: Leadership | None) -> Iterator[Service]:
+    """Each instance maintains its own store, and skips the ticks that another one runs."""
+    yield from upkeep(app)
+    if leadership is None:
+        return
+    coordinator, schedules = app.backends.coordinator, app.backends.store.schedules
+    skipper = TickSkipper(schedules, app.runtime.clock, app.bus)
+    if app.backends.fleet:
+        yield CursorFollower(app.id, SharedCursor(coordinator), skipper, app.context)
+        yield ScheduleCheck(app.id, coordinator, schedules, app.context)
+    else:
+        yield ElectorFollower(leadership, skipper, app.context)

@@ -19,65 +19,64 @@ from drumbeat.engine.plumbing.service import Service
 from drumbeat.engine.ticking.ticker import Ticker, TickerSettings
 from drumbeat.engine.ticking.unknown_tasks import StrandedJobs
 from drumbeat.model.fleet.lease import SCHEDULER
-from drumbeat.model.ids import NodeId
-from drumbeat.wiring.setup import NodeSetup
+from drumbeat.wiring.app_state import AppState
 from drumbeat.wiring.timings import timings_of
 
 
-def elector_of(setup: NodeSetup, node_id: NodeId) -> LeaderElector:
-    timings = timings_of(setup.config)
-    retry_every = min(setup.config.seconds("retry_interval"), timings.ttl)
-    confirming = setup.backends.confirming
+def elector_of(app: AppState) -> LeaderElector:
+    timings = timings_of(app.config)
+    retry_every = min(app.config.seconds("retry_interval"), timings.ttl)
+    confirming = app.backends.confirming
     if confirming is not None:  # a bare yes or no has to be asked for again and again
         timings = replace(timings, renew_every=min(timings.renew_every, ASK_EVERY))
     candidacy = Candidacy(
         SCHEDULER,
-        node_id,
+        app.id,
         timings,
         retry_every,
-        fenced=not setup.backends.in_process,
+        fenced=not app.backends.in_process,
         confirming=confirming,
-        store_appoints=setup.backends.store_appoints,
+        store_appoints=app.backends.store_appoints,
     )
-    return LeaderElector(candidacy, setup.backends.connect, setup.runtime, setup.bus)
+    return LeaderElector(candidacy, app.backends.connect, app.runtime, app.bus)
 
 
-def leader_services(setup: NodeSetup) -> Callable[[Term], Sequence[Service]]:
+def leader_services(app: AppState) -> Callable[[Term], Sequence[Service]]:
     """A factory of the services of a term, which run while this node leads."""
-    backends, context = setup.backends, setup.context
+    backends, context = app.backends, app.context
 
     def services(term: Term) -> Sequence[Service]:
         return (
-            _ticker(setup, term),
-            *(_publisher(setup, term) if backends.in_process else upkeep(setup)),
+            _ticker(app, term),
+            *(_publisher(app, term) if backends.in_process else upkeep(app)),
             HandOver(term, backends.coordinator, context),
         )
 
     return services
 
 
-def _publisher(setup: NodeSetup, term: Term) -> Sequence[Service]:
+def _publisher(app: AppState, term: Term) -> Sequence[Service]:
     """Publishes what this instance knows, since the others see nothing else of it."""
-    backends = setup.backends
+    backends = app.backends
     if not backends.fleet:
         return ()
     schedules = backends.store.schedules
-    return (SchedulePublisher(term, backends.coordinator, schedules, setup.context),)
+    return (SchedulePublisher(term, backends.coordinator, schedules, app.context),)
 
 
-def _ticker(setup: NodeSetup, term: Term) -> Ticker:
-    backends, context = setup.backends, setup.context
+def _ticker(app: AppState, term: Term) -> Ticker:
+    backends, context = app.backends, app.context
     schedules, settings = backends.store.schedules, TickerSettings(poll=backends.poll)
     if backends.in_process and backends.fleet:
         cursor = SharedCursor(backends.coordinator)
         return FleetTicker(term, schedules, settings, context, cursor=cursor)
-    stranded = StrandedJobs(backends.store.jobs, setup.registry)
+    stranded = StrandedJobs(backends.store.jobs, app.registry)
     return Ticker(term, schedules, settings, context, stranded=stranded)
 
 
-def upkeep(setup: NodeSetup) -> Sequence[Service]:
+def upkeep(app: AppState) -> Sequence[Service]:
     """The services that maintain a store: run by the leader, or by each instance for its own."""
-    backends, config, context = setup.backends, setup.config, setup.context
+    backends, config, context = app.backends, app.config, app.context
     store = backends.store
     retention = RetentionSettings(
         config.length("keep_jobs"),

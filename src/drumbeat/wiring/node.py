@@ -4,47 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from drumbeat.engine.executing.executor import Executor
-from drumbeat.engine.executing.traced import TracedExecutor
+from drumbeat.engine.executing.executor import Executor, TracedExecutor
 from drumbeat.engine.leading.leadership import Leadership
 from drumbeat.engine.lifecycle.node import NodeParts, RunningNode
+from drumbeat.engine.tasks.registry import TaskRegistry
+from drumbeat.engine.tasks.task import Place
 from drumbeat.engine.ticking.schedule_sync import WaitingChange
+from drumbeat.engine.working.attempt_runner import AttemptRunner
+from drumbeat.engine.working.attempts import Attempts
 from drumbeat.engine.working.heartbeat import Heartbeat
 from drumbeat.engine.working.node_state import NodeState
+from drumbeat.engine.working.pools import ExecutionPool, ExecutionPools, ProcessPool, SlotPool
+from drumbeat.engine.working.process_slots import ProcessSlots
+from drumbeat.engine.working.slots import Slots
+from drumbeat.engine.working.worker import Worker, WorkerParts
 from drumbeat.model.fleet.node import Node, Role
-from drumbeat.model.ids import NodeId
 from drumbeat.version import VERSION
-from drumbeat.wiring.background import background_services, declarer
+from drumbeat.wiring.app_state import AppState
+from drumbeat.wiring.background import background_services
 from drumbeat.wiring.leader import elector_of, leader_services
-from drumbeat.wiring.setup import NodeSetup
 from drumbeat.wiring.timings import heartbeats_of
-from drumbeat.wiring.worker import built_in_pool, built_in_worker, pools_of, worker_of
 
 
 def build_node(
-    setup: NodeSetup, node_id: NodeId, roles: frozenset[Role], changes: Sequence[WaitingChange] = ()
+    app: AppState, roles: frozenset[Role], changes: Sequence[WaitingChange] = ()
 ) -> RunningNode:
     """All services of a node, ready to start.
 
     `changes` are the schedules that code changed and that have to wait for the leader.
     """
-    backends, config = setup.backends, setup.config
-    elector = elector_of(setup, node_id) if Role.SCHEDULER in roles else None
+    backends, config, clock = app.backends, app.config, app.runtime.clock
+    leads, works = Role.SCHEDULER in roles, Role.WORKER in roles
+    elector = elector_of(app) if leads else None
     leadership = None
     if elector is not None:
-        services = leader_services(setup)
-        leadership = Leadership(elector, backends.store, services, setup.context)
-    clock = setup.runtime.clock
-    idle = setup.followers_idle
+        leadership = Leadership(elector, backends.store, leader_services(app), app.context)
+    idle = app.followers_idle
     state = NodeState(heartbeats_of(config), clock, leadership, followers_idle=idle)
-    bus, tracing = setup.bus, setup.tracing
-    executor = Executor(bus) if tracing is None else TracedExecutor(bus, tracing)
-    works = Role.WORKER in roles
-    pools = pools_of(setup, state, executor) if works else built_in_pool(setup, state, executor)
-    worker = worker_of(setup, node_id, pools, state) if works else None
-    if worker is None and Role.SCHEDULER in roles:
-        worker = built_in_worker(setup, node_id, pools, state)
-    started_at = clock.now()
+    executor = Executor(app.bus) if app.tracing is None else TracedExecutor(app.bus, app.tracing)
+    # A leader without the role of a worker runs the built-in tasks, one at a time.
+    registry = app.registry if works else app.registry.only_built_in()
+    queues = config.queues if works else ()
+    attempts = Attempts(app.context, state)
+    if works:
+        pools = _pools(app, executor, attempts)
+    else:
+        pools = _built_in_pool(registry, executor, attempts)
+    parts = WorkerParts(
+        node=app.id,
+        queues=queues,
+        poll=backends.poll,
+        store=backends.store,
+        tickets=backends.queue,
+        registry=registry,
+        pools=pools,
+        state=state,
+    )
+    worker = Worker(parts, app.context) if works or leads else None
+    node_id, started_at = app.id, clock.now()
 
     def describe() -> Node:
         return Node(
@@ -54,21 +71,44 @@ def build_node(
             started_at=started_at,
             slots=pools.count if works else 0,
             busy=len(pools.attempts.running),
-            queues=config.queues if works else (),
+            queues=queues,
             draining=worker is not None and not worker.taking,
         )
 
-    background = background_services(setup, node_id, elector, leadership)
-    parts = NodeParts(
-        id=node_id,
+    node_parts = NodeParts(
+        id=app.id,
         roles=roles,
         state=state,
-        heartbeat=Heartbeat(backends.store.nodes, pools, state, setup.context, describe=describe),
+        heartbeat=Heartbeat(backends.store.nodes, pools, state, app.context, describe=describe),
         pools=pools,
         executor=executor,
         worker=worker,
         elector=elector,
-        others=(*background, *declarer(setup, changes)),
+        others=tuple(background_services(app, leadership, changes)),
         in_process=backends.in_process,
     )
-    return RunningNode(parts, backends.store, setup.context)
+    return RunningNode(node_parts, backends.store, app.context)
+
+
+def _pools(app: AppState, executor: Executor, attempts: Attempts) -> ExecutionPools:
+    """Slots for each place where handlers run."""
+    config, registry = app.config, app.registry
+
+    def pool(count: int, *places: Place) -> ExecutionPool:
+        slots = Slots(count, AttemptRunner(registry, executor, attempts))
+        return SlotPool(frozenset(places), slots, registry)
+
+    if config.threads is None:
+        direct = [pool(config.concurrency, Place.LOOP, Place.THREAD)]
+    else:
+        direct = [pool(config.concurrency, Place.LOOP), pool(config.threads, Place.THREAD)]
+    children = ProcessSlots(config.processes, AttemptRunner(registry, executor, attempts))
+    return ExecutionPools([*direct, ProcessPool(children, registry)], attempts)
+
+
+def _built_in_pool(
+    registry: TaskRegistry, executor: Executor, attempts: Attempts
+) -> ExecutionPools:
+    """One slot, for the built-in tasks."""
+    slots = Slots(1, AttemptRunner(registry, executor, attempts))
+    return ExecutionPools([SlotPool(frozenset(Place), slots, registry)], attempts)

@@ -81,7 +81,7 @@ async def touched(path: Path) -> None:
 def run_of(app: Drumbeat, job: Job) -> Run:
     node = inside.node(app)
     assert node is not None
-    (run,) = [run for hold, run in node._parts.pools.runs.items() if hold.job_id == job.id]
+    (run,) = [run for hold, run in node._parts.pools.attempts.runs.items() if hold.job_id == job.id]
     return run
 
 

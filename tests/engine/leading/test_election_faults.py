@@ -62,7 +62,7 @@ async def test_a_term_that_is_granted_after_a_withdrawal_is_given_back(
     acquire = Fault(fleet.coordinator.leases, "acquire").hang()
     async with fleet.running(app):
         await acquire.hanging.wait()
-        node = app._node
+        node = app._state.node
         assert node is not None
         node.drain_requested.set()
         await fleet.clock.settle()
@@ -89,7 +89,7 @@ async def test_a_node_that_was_killed_and_started_again_does_not_share_its_label
     heard = Heard(again)
     await killed.start()
     await fleet.clock.advance("1m")
-    node, runtime = killed._node, killed._runtime
+    node, runtime = killed._state.node, killed._state.runtime
     assert node is not None
     assert isinstance(runtime, FakeRuntime)
     await node.crash()

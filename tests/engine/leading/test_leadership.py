@@ -218,7 +218,7 @@ async def test_a_leader_that_dies_is_followed_within_its_ttl_and_three_seconds(
     apps = [fleet.app() for _ in range(3)]
     async with fleet.running(*apps):
         await fleet.clock.advance(31.5)
-        runtime = apps[0]._runtime
+        runtime = apps[0]._state.runtime
         assert isinstance(runtime, FakeRuntime)
         await runtime.kill()
         await fleet.clock.advance(TTL - 2)

@@ -236,7 +236,7 @@ async def test_misuse_is_refused_in_clear_words(app: Drumbeat) -> None:
 async def test_a_lock_can_be_taken_by_an_app_that_does_not_run(tmp_path: Path) -> None:
     app = Drumbeat(f"sqlite:///{tmp_path}/locks.db", environment={})
     opened: list[str] = []
-    coordinator = app._backends.coordinator  # pyright: ignore[reportPrivateUsage] - to see what is asked of it
+    coordinator = app._state.backends.coordinator  # pyright: ignore[reportPrivateUsage] - to see what is asked of it
     really_open = coordinator.open
 
     async def note() -> None:

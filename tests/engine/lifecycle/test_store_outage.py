@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.engine.lifecycle.node import ConflictReporter
 from drumbeat.engine.lifecycle.store_outage import StoreOutage
 from drumbeat.engine.plumbing.bus import Bus
-from drumbeat.engine.working.conflicts import ConflictReporter
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import (
     CoordinatorAnswered,

@@ -144,7 +144,7 @@ async def test_a_node_that_wakes_up_after_its_job_was_given_to_another_changes_n
     # The first node is as if stopped: the store neither hears it nor answers it.
     silence(fleet.store.nodes, "beat", lambda args: args[0].node.id == sleeper.id)
     silence(fleet.store.jobs, "take", lambda args: args[1] == sleeper.id)
-    node = sleeper._node
+    node = sleeper._state.node
     assert node is not None
     node._parts.heartbeat._give_up_in_time = lambda: None  # type: ignore[method-assign]
     await other.start()
@@ -238,7 +238,7 @@ async def test_a_killed_elector_leaves_the_services_of_the_leader_to_end_by_them
     fleet: Fleet, app: Drumbeat
 ) -> None:
     async with fleet.running(app):
-        runtime = app._runtime
+        runtime = app._state.runtime
         assert isinstance(runtime, FakeRuntime)
         await runtime.kill()
         await fleet.clock.advance(8)

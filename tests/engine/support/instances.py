@@ -69,10 +69,10 @@ class Instances:
         node = inside.node(app)
         assert node is not None
         await node.crash()
-        runtime = app._runtime
+        runtime = app._state.runtime
         assert isinstance(runtime, FakeRuntime)
         await runtime.kill()
-        app._node = None
+        app._state.node = None
 
     @property
     def leader(self) -> Drumbeat | None:

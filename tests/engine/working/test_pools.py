@@ -267,13 +267,13 @@ async def test_a_node_that_the_store_has_not_heard_of_begins_nothing(fleet: Flee
         node = inside.node(app)
         assert node is not None
         state = node._parts.state  # pyright: ignore[reportPrivateUsage]
-        heard_at, state.heard_at = state.heard_at, -inf
+        last_beat_at, state.last_beat_at = state.last_beat_at, -inf
         children.gate.set()
         await fleet.clock.settle()
         assert children.begun == []
         given_back = await app.jobs.get(job.id)
         assert (given_back.status, given_back.attempt) == (Status.QUEUED, 0)
-        state.heard_at = heard_at
+        state.last_beat_at = last_beat_at
         assert (await fleet.done(app, job, "2s")).status is Status.COMPLETED
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from drumbeat import Context, Drumbeat, Status
-from drumbeat.engine.working.worker import TEND_EVERY
+from drumbeat.engine.working.worker import ORPHANS_EVERY
 from drumbeat.model.events import AttemptSuperseded, ServiceFailed
 from drumbeat.model.fleet.node import Role
 from drumbeat.model.jobs.job import Change, Hold
@@ -152,7 +152,7 @@ async def test_what_is_being_told_is_not_taken_for_forgotten(fleet: Fleet) -> No
     async with fleet.running(backlog.app, roles=WORKER):
         await fleet.clock.until(fault.hanging.wait(), "1m")
         asked = len(held.calls)
-        await fleet.clock.advance(TEND_EVERY + 1)
+        await fleet.clock.advance(ORPHANS_EVERY + 1)
         assert len(held.calls) > asked  # it has looked for claims that it does not know of
         fault.heal()
         await fleet.clock.until(backlog.app.wait_until_idle(), "2m")

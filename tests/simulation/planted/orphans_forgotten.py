@@ -13,11 +13,11 @@ CAUGHT_BY = {"S13", "L4"}
 FOUND_AT = 3
 
 
-async def give_back_but(self: Worker, known: frozenset[Hold]) -> None:
+async def give_back_orphans(self: Worker, known: frozenset[Hold]) -> None:
     """Nothing."""
 
 
 @contextmanager
 def planted() -> Generator[None]:
-    with patch.object(Worker, "_give_back_but", give_back_but):
+    with patch.object(Worker, "_give_back_orphans", give_back_orphans):
         yield

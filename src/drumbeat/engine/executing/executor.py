@@ -21,6 +21,7 @@ from drumbeat.engine.tasks.task import Place
 from drumbeat.model.errors import Cancel, InvalidArguments, Snooze
 from drumbeat.model.events import AttemptOverran, ResultDropped
 from drumbeat.model.jobs.ending import Ending, Raised, Returned, Snoozed, Stopped
+from drumbeat.ports.tracing import Tracing
 
 NOTHING = Returned()
 OUR_FILES = frozenset(
@@ -99,6 +100,20 @@ class Executor:
     def _drop(self, run: Run, result: Unstorable) -> Ending:
         self._bus.emit(ResultDropped(run.attempt, result.why))
         return NOTHING
+
+
+class TracedExecutor(Executor):
+    """Runs each attempt in a trace of its own."""
+
+    def __init__(self, bus: Bus, tracing: Tracing) -> None:
+        super().__init__(bus)
+        self._tracing = tracing
+
+    async def execute(self, run: Run) -> Ending:
+        with self._tracing.running(run.attempt) as ended:
+            ending = await super().execute(run)
+            ended(ending)
+            return ending
 
 
 def ending_of(error: BaseException) -> Ending:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from drumbeat.engine.in_process.cursor_skip import TickSkipper
 from drumbeat.engine.in_process.shared_cursor import SharedCursor
-from drumbeat.engine.leading.elector import LeaderElector
 from drumbeat.engine.leading.leadership import Leadership
 from drumbeat.engine.plumbing.service import Service, ServiceContext
 from drumbeat.model.events import LabelShared
@@ -65,23 +64,18 @@ class ElectorFollower(Service):
     topics = (Topic.TIMES,)
 
     def __init__(
-        self,
-        elector: LeaderElector,
-        leadership: Leadership,
-        skipper: TickSkipper,
-        context: ServiceContext,
+        self, leadership: Leadership, skipper: TickSkipper, context: ServiceContext
     ) -> None:
         super().__init__(context)
-        self._elector = elector
         self._leadership = leadership
         self._skipper = skipper
 
     async def once(self) -> float | None:
         """Skip what is due if the elector says right now that another instance leads."""
-        if self._leadership.term is not None or not self._elector.tries:
+        if self._leadership.term is not None or not self._leadership.elector.tries:
             return LONGEST_WAIT
         now = self._runtime.clock.now()
-        if await self._skipper.is_due(now) and await self._elector.would_lead():
+        if await self._skipper.is_due(now) and await self._leadership.elector.would_lead():
             return SOON  # a term begins, whose ticker fires what is due
         next_at = await self._skipper.over(now)
         wait = LONGEST_WAIT if next_at is None else (next_at - now).total_seconds()

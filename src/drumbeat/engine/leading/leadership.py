@@ -59,7 +59,7 @@ class Leadership(Service):
         context: ServiceContext,
     ) -> None:
         super().__init__(context)
-        self._elector = elector
+        self.elector = elector
         self._store = store
         self._services = services
         self._lost = WakeUp(context.runtime.clock)
@@ -75,36 +75,36 @@ class Leadership(Service):
     @property
     def lease_remaining(self) -> float:
         """Seconds for which this node may trust its term without a renewal; 0 without one."""
-        state = self._elector.state
+        state = self.elector.state
         if self.term is None or not isinstance(state, Leading):
             return 0.0
         return max(0.0, state.deadline - self._runtime.clock.elapsed())
 
     @property
     def outage(self) -> Outage | None:
-        return self._elector.outage
+        return self.elector.outage
 
     async def once(self) -> float | None:
         """Turn an appointment into a term, and run the leader's services until it ends."""
-        state = self._elector.state
+        state = self.elector.state
         if not isinstance(state, Leading):
             return None
         match await self._claim(state.lease):
             case Epoch() as epoch:
-                await self._lead(Term(state.lease, epoch, self._elector))
+                await self._lead(Term(state.lease, epoch, self.elector))
                 self._give_back(state.lease)
             case Outranked():  # the store knows a later term, or this claim was made before
-                self._elector.resign(state.lease, "the store knows a later term")
+                self.elector.resign(state.lease, "the store knows a later term")
         return None
 
     async def _claim(self, lease: Lease) -> Epoch | Outranked:
         try:
-            async with timeout_after(self._runtime.clock, self._elector.candidacy.timings.ttl / 2):
+            async with timeout_after(self._runtime.clock, self.elector.candidacy.timings.ttl / 2):
                 return await self._store.fence.claim(lease)
         except Exception:
             # Perhaps it was claimed: then this term cannot be claimed again. Perhaps others reach
             # the store and we do not. Either way it takes a new term.
-            self._elector.resign(lease, "the store did not answer")
+            self.elector.resign(lease, "the store did not answer")
             raise
 
     def _give_back(self, lease: Lease) -> None:
@@ -113,9 +113,9 @@ class Leadership(Service):
         A renewal may be answered just after the deadline. It prolongs the lease, but not the term,
         which cannot be claimed twice: the lease would keep everybody from leading.
         """
-        state = self._elector.state
+        state = self.elector.state
         if isinstance(state, Leading) and state.lease.token == lease.token:
-            self._elector.resign(lease, EXPIRED)
+            self.elector.resign(lease, EXPIRED)
 
     def resign(self, reason: str = RESIGNED) -> None:
         """Give up the present term, if there is one."""
@@ -127,13 +127,13 @@ class Leadership(Service):
             return
         self._term = term
         self._succeed()
-        node = self._elector.candidacy.node
+        node = self.elector.candidacy.node
         self._bus.emit(LeadershipGained(term.epoch.election, node, term.epoch.number))
         try:
             await self._serve(term)
         finally:
             self._term = None
-            reason = self._elector.lost_because(term.lease)
+            reason = self.elector.lost_because(term.lease)
             self._bus.emit(
                 LeadershipLost(
                     term.epoch.election, node, term.epoch.number, reason, reason in VOLUNTARY
@@ -142,7 +142,7 @@ class Leadership(Service):
 
     async def _serve(self, term: Term) -> None:
         async with serving(self._services(term), self._store):
-            while term.may_act() and isinstance(state := self._elector.state, Leading):
+            while term.may_act() and isinstance(state := self.elector.state, Leading):
                 await self._lost.wait(max(0.0, state.deadline - self._runtime.clock.elapsed()))
 
     def _follow(self) -> None:

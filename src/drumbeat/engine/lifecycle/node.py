@@ -13,19 +13,20 @@ from math import inf
 from typing import Any
 
 from drumbeat.engine.executing.executor import Executor
-from drumbeat.engine.executing.run import CANCEL_GRACE
 from drumbeat.engine.leading.elector import LeaderElector
 from drumbeat.engine.leading.leadership import Leadership
 from drumbeat.engine.lifecycle.store_outage import StoreOutage
+from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.service import Service, ServiceContext, serving
 from drumbeat.engine.plumbing.time_outs import timeout_after
-from drumbeat.engine.working.conflicts import ConflictReporter
 from drumbeat.engine.working.heartbeat import Heartbeat
 from drumbeat.engine.working.node_state import NodeState
 from drumbeat.engine.working.pools import ExecutionPools
 from drumbeat.engine.working.worker import Worker
+from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import (
     JobConflicted,
+    JobExcluded,
     LeadershipGained,
     LeadershipLost,
     NodeDraining,
@@ -35,8 +36,8 @@ from drumbeat.model.events import (
 )
 from drumbeat.model.fleet.node import Role
 from drumbeat.model.ids import NodeId
-from drumbeat.model.jobs.ending import GivenBack
-from drumbeat.ports.store import Store
+from drumbeat.model.jobs.job import LEADER_QUEUE, OnConflict
+from drumbeat.ports.store import JobStore, Store
 
 LOST = "leadership was lost"
 STOP_TIMEOUT = 5.0
@@ -71,7 +72,7 @@ class RunningNode:
         self._bus = context.bus
         self._services: asyncio.Task[None] | None = None
         self._unsubscribe: list[Callable[[], object]] = []
-        self._draining = False
+        self.draining = False
         self._hurried = False
 
     @property
@@ -83,10 +84,6 @@ class RunningNode:
         return self._parts.state.leadership
 
     @property
-    def draining(self) -> bool:
-        return self._draining
-
-    @property
     def load(self) -> tuple[int, int]:
         """How many jobs this node may run at once, and how many it runs now."""
         parts = self._parts
@@ -96,10 +93,12 @@ class RunningNode:
         """Send the first heartbeat, then start every service."""
         parts = self._parts
         await parts.heartbeat.once()
-        reporter = ConflictReporter(self._store.jobs, self._bus)
-        self._unsubscribe.append(self._bus.on(JobConflicted, reporter.explain))
-        self._unsubscribe += StoreOutage(self._bus, self._runtime.clock).attach()
-        self._connect()
+        conflicts = ConflictReporter(self._store.jobs, self._bus)
+        self._unsubscribe += (
+            self._bus.on(JobConflicted, conflicts.explain),
+            *StoreOutage(self._bus, self._runtime.clock).attach(),
+        )
+        self._follow_leadership()
         self._services = asyncio.create_task(self._serve(), name="drumbeat-node")
         if parts.elector is not None:
             parts.elector.start()
@@ -113,7 +112,7 @@ class RunningNode:
             if parts.elector is not None:
                 await parts.elector.stop()
             if parts.worker is not None:
-                await self._finish(parts.worker, grace, reason)
+                await self._finish(grace, reason)
         finally:
             await self._end_services()
         if parts.worker is not None:
@@ -145,34 +144,32 @@ class RunningNode:
             self._parts.elector.withdraw()
 
     def _drain(self, reason: str) -> None:
-        if self._draining:
+        if self.draining:
             return
-        self._draining = True
+        self.draining = True
         self._bus.emit(NodeDraining(self._parts.id, reason))
         if self._parts.worker is not None:
             self._parts.worker.stop_taking(reason)
 
-    def _connect(self) -> None:
-        parts = self._parts
-        if parts.worker is None or parts.state.leadership is None:
+    def _follow_leadership(self) -> None:
+        worker = self._parts.worker
+        if worker is None or self._parts.state.leadership is None:
             return
-        worker = parts.worker
         self._unsubscribe += (
             self._bus.on(LeadershipGained, lambda _: worker.wake()),
-            self._bus.on(LeadershipLost, lambda _: worker.interrupt_leader_jobs(LOST)),
+            self._bus.on(LeadershipLost, lambda _: self._give_up_leader_jobs()),
         )
-        if parts.in_process:
-            self._unsubscribe.append(
-                self._bus.on(LeadershipLost, lambda _: worker.warn_tick_jobs(LOST))
-            )
-        if parts.state.followers_idle:
-            self._unsubscribe.append(self._bus.on(LeadershipLost, lambda _: self._idle()))
 
-    def _idle(self) -> None:
-        """Give back all that was taken while this node led."""
-        self._parts.pools.give_back_waiting(LOST)
-        for run in tuple(self._parts.pools.runs.values()):
-            run.interrupt(GivenBack(LOST), CANCEL_GRACE)
+    def _give_up_leader_jobs(self) -> None:
+        """Give back what was taken because this node led."""
+        parts = self._parts
+        parts.pools.give_back(LOST, LEADER_QUEUE)
+        if parts.in_process:  # no other node has the ticks: the jobs would run here again
+            for run in parts.pools.attempts.runs.values():
+                if run.attempt.spec.tick_at is not None:
+                    run.warn(LOST)
+        if parts.state.followers_idle:
+            parts.pools.give_back(LOST)
 
     async def _serve(self) -> None:
         parts = self._parts
@@ -184,12 +181,12 @@ class RunningNode:
             group.create_task(self._drain_on_request(), name="drumbeat-drain")
             await self._bus.run()
 
-    async def _finish(self, worker: Worker, grace: float, reason: str) -> None:
+    async def _finish(self, grace: float, reason: str) -> None:
         pools, clock = self._parts.pools, self._runtime.clock
         until = clock.elapsed() + grace
         while not pools.idle and clock.elapsed() < until and not self._hurried:
             await pools.attempts.ended.wait(None if until == inf else until - clock.elapsed())
-        worker.interrupt_all(reason)
+        pools.give_back(reason, grace=0.0)
         until = clock.elapsed() + STOP_TIMEOUT
         while not pools.idle and clock.elapsed() < until:
             await pools.attempts.ended.wait(until - clock.elapsed())
@@ -200,14 +197,30 @@ class RunningNode:
         self._unsubscribe.clear()
         if self._services is not None:
             self._services.cancel()
-            await self._bounded(self._ended(self._services))
-
-    async def _ended(self, services: asyncio.Task[None]) -> None:
-        await asyncio.wait([services])
+            await self._bounded(self.wait())
 
     async def _bounded(self, last: Coroutine[Any, Any, None]) -> None:
         try:
             async with timeout_after(self._runtime.clock, STOP_TIMEOUT):
                 await last
-        except Exception as error:  # noqa: BLE001 - the store will find out by itself
+        except Exception as error:  # noqa: BLE001 - the store notices by itself
             self._bus.emit(ServiceFailed("node", error, 1))
+
+
+class ConflictReporter:
+    """Reports which job found its exclusive name taken, and which name that was."""
+
+    def __init__(self, jobs: JobStore, bus: Bus) -> None:
+        self._jobs = jobs
+        self._bus = bus
+
+    async def explain(self, event: JobConflicted) -> None:
+        """Look up the job, since a claim returns only its id, and report it."""
+        try:
+            (job,) = await self._jobs.get([event.job_id])
+        except Unavailable:  # the services report that; the job has the reason
+            return
+        if job is None:  # its retention is over already
+            return
+        keys = [each.key for each in job.spec.limits if each.on_conflict is OnConflict.CANCEL]
+        self._bus.emit(JobExcluded(job, ", ".join(key.partition(":")[2] for key in keys)))

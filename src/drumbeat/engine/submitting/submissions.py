@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from drumbeat.engine.plumbing.sync_bridge import SyncBridge
 from drumbeat.engine.submitting.submitter import Submitter
 from drumbeat.engine.tasks.handle import Submission
 from drumbeat.model.errors import InvalidOption
 from drumbeat.model.jobs.job import Job, JobSpec
-from drumbeat.ports.caller_transaction import Joining, Transactions
+from drumbeat.ports.caller_transaction import Insertion, Joining, Transactions
+from drumbeat.ports.tracing import Tracing
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +19,8 @@ class Submissions:
 
     submitter: Submitter
     bridge: SyncBridge
-    joining: Joining | None
+    joined: JoinedSubmissions | None
     """Creates jobs over a caller's connection; None: the store does not support it."""
-    transactions: Transactions
 
     async def submit(self, spec: JobSpec) -> Job:
         return await self.submitter.submit(spec)
@@ -29,17 +29,15 @@ class Submissions:
         return await self.submitter.submit_many(specs)
 
     def submit_sync(self, spec: JobSpec) -> Job:
-        """Create one job, from code with no event loop."""
         return self.bridge.call(lambda: self.submitter.submit(spec))
 
     def within(self, connection: object) -> Submission:
-        """The same, over a connection of the caller and as part of its transaction."""
-        if self.joining is None:
+        if self.joined is None:
             raise InvalidOption(
                 "connection= needs a store on PostgreSQL: "
                 "only there can a job be part of the caller's own transaction"
             )
-        return JoinedSubmissions(connection, self.joining, self.transactions)
+        return self.joined.within(connection)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +47,10 @@ class JoinedSubmissions:
     No event reports such a job: whether it exists is decided by the caller's commit.
     """
 
-    connection: object
     joining: Joining
     transactions: Transactions
+    tracing: Tracing | None
+    connection: object = None
 
     async def submit(self, spec: JobSpec) -> Job:
         (job,) = await self.submit_many([spec])
@@ -59,14 +58,18 @@ class JoinedSubmissions:
 
     async def submit_many(self, specs: list[JobSpec]) -> list[Job]:
         """Create many jobs, in one statement."""
-        insertion = self.joining.insertion(specs)
-        verdicts = await self.transactions.run(self.connection, insertion)
+        verdicts = await self.transactions.run(self.connection, self._insertion(specs))
         return [verdict.job for verdict in verdicts]
 
     def submit_sync(self, spec: JobSpec) -> Job:
-        insertion = self.joining.insertion([spec])
-        (verdict,) = self.transactions.run_sync(self.connection, insertion)
+        (verdict,) = self.transactions.run_sync(self.connection, self._insertion([spec]))
         return verdict.job
 
     def within(self, connection: object) -> Submission:
-        return JoinedSubmissions(connection, self.joining, self.transactions)
+        return replace(self, connection=connection)
+
+    def _insertion(self, specs: list[JobSpec]) -> Insertion:
+        if self.tracing is None:
+            return self.joining.insertion(specs)
+        with self.tracing.submitting(specs) as traced:  # ends before the statement is run
+            return self.joining.insertion(traced)

@@ -32,6 +32,7 @@ from drumbeat.model.jobs.job import (
 )
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.store import Store
+from drumbeat.ports.tracing import Tracing
 
 Verdict: TypeAlias = Inserted | Duplicate
 Batch: TypeAlias = Sequence[tuple[JobSpec, asyncio.Future[Verdict]]]
@@ -165,6 +166,22 @@ class Submitter:
             for verdict in verdicts:
                 self._bus.emit(JobSubmitted(verdict.job, isinstance(verdict, Duplicate)))
         return verdicts
+
+
+class TracedSubmitter(Submitter):
+    """Gives each job the trace of the span in which it was submitted."""
+
+    def __init__(self, store: Store, queue: Queue, bus: Bus, tracing: Tracing) -> None:
+        super().__init__(store, queue, bus)
+        self._tracing = tracing
+
+    async def judged(self, spec: JobSpec) -> Verdict:
+        with self._tracing.submitting((spec,)) as (traced,):
+            return await super().judged(traced)
+
+    async def submit_many(self, specs: Sequence[JobSpec]) -> list[Job]:
+        with self._tracing.submitting(specs) as traced:
+            return await super().submit_many(traced)
 
 
 def _refuse(future: asyncio.Future[Verdict], error: Exception) -> None:

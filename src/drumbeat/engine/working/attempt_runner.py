@@ -1,4 +1,4 @@
-"""AttemptRunner: runs the attempt of one slot to its end and makes the slot fit for the next."""
+"""AttemptRunner: runs the attempt of one slot to its end and frees the slot for the next."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AttemptRunner:
     ) -> None:
         """Run the handler of one attempt to its end, and keep how it ended."""
         attempts = self.attempts
-        lingered = False
+        was_blocked = False
         self.busy += 1
         try:
             definition = self.registry.get(attempt.spec.task)
@@ -53,29 +53,29 @@ class AttemptRunner:
             self.spent += seconds
             attempts.settle(attempt, ending, seconds)
             if run.left_behind is not None or slot.cancelling() > 0:
-                lingered = True
-                await self._make_fit(run, slot)
-        except Exception as error:  # noqa: BLE001 - an engine fault must not cost the slot
+                was_blocked = True
+                await self._free(run, slot)
+        except Exception as error:  # noqa: BLE001 - an error of the engine must not end the slot
             attempts.bus.emit(ServiceFailed("slot", error, 1))
             attempts.settle(attempt, Raised(f"the engine failed: {error!r}"))
-            lingered = False
+            was_blocked = False
         finally:
             self.busy -= 1
-        if lingered:  # the slot was not free yet when the settlement was reported
+        if was_blocked:  # the slot was not free yet when the settlement was reported
             attempts.changed.set()
 
     def stop(self) -> None:
-        """Call right before the slots are cancelled, which no handler has asked for."""
+        """Call right before the slots are cancelled: no handler has requested that."""
         self._stopping = True
         for run in self.attempts.running:
             run.interruption = run.interruption or GivenBack("the node is stopping")
 
-    async def _make_fit(self, run: Run, slot: asyncio.Task[Any]) -> None:
+    async def _free(self, run: Run, slot: asyncio.Task[Any]) -> None:
         if slot.cancelling() > 0:
             await self._drop_cancellation(slot)
         if run.left_behind is not None:
             await asyncio.wait([run.left_behind])
-            run.left_behind.exception()  # nobody asks for it any more
+            run.left_behind.exception()  # so that asyncio does not report it
 
     async def _drop_cancellation(self, slot: asyncio.Task[Any]) -> None:
         """Drop a cancellation that was meant for the handler: the slot goes on to serve others."""

@@ -1,8 +1,8 @@
 """The buffer: attempts that this node has claimed and not started yet.
 
 None stays for long. One alarm, not a timer for each, finds those that have waited too long; they
-are handed back, so that another node can run them. The alarm rings on the event loop, which a
-handler may have blocked for longer still, or the process was asleep. So the age of an attempt is
+are given back, so that another node can run them. The alarm rings on the event loop, which a
+handler may have blocked for longer, or the process was suspended. So the age of an attempt is
 checked again when its turn comes: one that is too old does not start.
 """
 
@@ -10,43 +10,39 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from drumbeat.model.jobs.job import Attempt, Hold
 from drumbeat.ports.clock import Alarm, Clock
 from drumbeat.rules.jobs.prefetch_limit import PATIENCE
 
 
+@dataclass(slots=True)
 class Batch:
     """Attempts that came together, in their order."""
 
-    __slots__ = ("attempts", "since")
-
-    def __init__(self, attempts: Iterable[Attempt], since: float) -> None:
-        self.attempts = deque(attempts)
-        self.since = since
+    attempts: deque[Attempt]
+    since: float
 
 
 class Buffer:
-    """First in, first out; handed back after too long a wait."""
+    """First in, first out; given back after too long a wait."""
 
     def __init__(
-        self,
-        clock: Clock,
-        hand_back: Callable[[Attempt], None],
-        longest_wait: float = PATIENCE,
+        self, clock: Clock, give_back: Callable[[Attempt], None], longest_wait: float = PATIENCE
     ) -> None:
         self._clock = clock
-        self._hand_back = hand_back
+        self._give_back = give_back
         self._longest_wait = longest_wait
         self._batches: deque[Batch] = deque()
-        """None is empty."""
+        """No batch is empty."""
         self._alarm: Alarm | None = None
         self.count = 0
         """How many wait."""
         self.waited = 0.0
         """The longest wait of an attempt that started, since this was reset."""
         self.gave_up = False
-        """Whether any was handed back, since this was reset."""
+        """Whether any was given back, since this was reset."""
 
     @property
     def holds(self) -> tuple[Hold, ...]:
@@ -54,7 +50,7 @@ class Buffer:
 
     def put(self, attempts: Iterable[Attempt]) -> None:
         """Add attempts that were claimed just now."""
-        batch = Batch(attempts, self._clock.elapsed())
+        batch = Batch(deque(attempts), self._clock.elapsed())
         if batch.attempts:
             self._batches.append(batch)
             self.count += len(batch.attempts)
@@ -66,7 +62,7 @@ class Buffer:
             batch = self._batches[0]
             waited = self._clock.elapsed() - batch.since
             if waited >= self._longest_wait:
-                self._hand_back_first()
+                self._give_back_first()
                 continue
             if waited > self.waited:
                 self.waited = waited
@@ -97,12 +93,12 @@ class Buffer:
         self._alarm = None
         now = self._clock.elapsed()
         while self._batches and now - self._batches[0].since >= self._longest_wait:
-            self._hand_back_first()
+            self._give_back_first()
         self._watch()
 
-    def _hand_back_first(self) -> None:
+    def _give_back_first(self) -> None:
         attempts = self._batches.popleft().attempts
         self.count -= len(attempts)
         self.gave_up = True
         for attempt in attempts:
-            self._hand_back(attempt)
+            self._give_back(attempt)

@@ -53,8 +53,8 @@ class Heartbeat(Service):
         except Exception:
             self._give_up_in_time()
             raise
-        self._state.heard_at = sent_at
-        self._heed(pulse)
+        self._state.last_beat_at = sent_at
+        self._apply(pulse)
         return self._state.heartbeats.every
 
     def _beat(self) -> Beat:
@@ -64,12 +64,12 @@ class Heartbeat(Service):
             self._pools.unended,
             tuple(
                 (hold, run.progress)
-                for hold, run in self._pools.runs.items()
+                for hold, run in self._pools.attempts.runs.items()
                 if run.progress is not None
             ),
         )
 
-    def _heed(self, pulse: Pulse) -> None:
+    def _apply(self, pulse: Pulse) -> None:
         for hold in pulse.cancelled:
             self._pools.interrupt(hold, Stopped("cancelled"), CANCEL_GRACE)
         for hold in pulse.lost:

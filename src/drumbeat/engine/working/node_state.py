@@ -42,7 +42,7 @@ class NodeState:
         self.followers_idle = followers_idle
         """Whether the node takes jobs only while it leads."""
         self._clock = clock
-        self.heard_at = clock.elapsed()
+        self.last_beat_at = clock.elapsed()
         """When the last heartbeat that the store answered was sent, by elapsed time."""
         self.drain_requested = asyncio.Event()
         """Set when a person has asked for this node to be drained."""
@@ -60,10 +60,10 @@ class NodeState:
     @property
     def time_left(self) -> float:
         """Seconds in which all attempts must end if no further heartbeat gets through."""
-        silent = self._clock.elapsed() - self.heard_at
+        silent = self._clock.elapsed() - self.last_beat_at
         return self.heartbeats.lifetime - self.heartbeats.every - silent
 
     @property
     def may_hold_jobs(self) -> bool:
-        """Whether the store hears this node's heartbeats; it gives a silent node's jobs away."""
+        """Whether the store receives its heartbeats; other nodes get the jobs of a silent node."""
         return self.time_left > 0 and (self.leads or not self.followers_idle)

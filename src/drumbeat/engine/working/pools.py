@@ -13,7 +13,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
-from drumbeat.engine.executing.run import Run
+from drumbeat.engine.executing.run import CANCEL_GRACE
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.engine.tasks.task import Place
 from drumbeat.engine.working.attempts import Attempts
@@ -21,16 +21,8 @@ from drumbeat.engine.working.process_slots import ProcessSlots
 from drumbeat.engine.working.slots import Slots
 from drumbeat.model.jobs.ending import Ending, GivenBack
 from drumbeat.model.jobs.job import Attempt, Hold
-from drumbeat.rules.jobs.prefetch_limit import (
-    Ask,
-    ClaimAnswer,
-    after,
-    allowance_at_start,
-    answered,
-    ask_for,
-)
-
-PROCESSES = frozenset({Place.PROCESS})
+from drumbeat.rules.jobs import prefetch_limit
+from drumbeat.rules.jobs.prefetch_limit import Ask, ClaimAnswer
 
 
 class ExecutionPool(ABC):
@@ -49,12 +41,12 @@ class ExecutionPool(ABC):
 
     @property
     @abstractmethod
-    def needy(self) -> bool:
+    def wants_more(self) -> bool:
         """Whether the store should be asked for more."""
 
     @property
-    def has_plenty(self) -> bool:
-        """Whether it holds enough for a while."""
+    def has_enough(self) -> bool:
+        """Whether less than half of what it was last given has started."""
         return False
 
     @property
@@ -63,16 +55,17 @@ class ExecutionPool(ABC):
         return 0
 
     @property
-    def lasts(self) -> bool:
+    def has_waiting(self) -> bool:
         """Whether it holds attempts that its slots will start by themselves, one after another."""
         return False
 
     @abstractmethod
-    def ask(self) -> Ask: ...
+    def ask(self) -> Ask:
+        """How many attempts to claim."""
 
     @abstractmethod
-    def hand_over(self, ask: Ask, attempts: Sequence[Attempt]) -> None:
-        """Start what the store gave."""
+    def start(self, ask: Ask, attempts: Sequence[Attempt]) -> None:
+        """Start what the store gave for this request."""
 
 
 class SlotPool(ExecutionPool):
@@ -80,36 +73,34 @@ class SlotPool(ExecutionPool):
 
     def __init__(self, places: frozenset[Place], slots: Slots, registry: TaskRegistry) -> None:
         super().__init__(places, slots, registry)
-        self._allowance = allowance_at_start(slots.count)
+        self._allowance = prefetch_limit.allowance_at_start(slots.count)
 
     @property
-    def needy(self) -> bool:
-        """Whether most of what it was last given has started."""
-        return not self.slots.have_plenty
+    def wants_more(self) -> bool:
+        return not self.slots.have_enough
 
     @property
-    def has_plenty(self) -> bool:
-        """Whether less than half of what it was last given has started."""
-        return self.slots.have_plenty
+    def has_enough(self) -> bool:
+        return self.slots.have_enough
 
     @property
     def ahead(self) -> int:
         return self._allowance.ahead
 
     @property
-    def lasts(self) -> bool:
+    def has_waiting(self) -> bool:
         return self.slots.waiting > 0
 
     def ask(self) -> Ask:
-        """As many as can start, and more while a backlog is worked through quickly."""
+        """As many as can start, and more while a backlog of quick jobs lasts."""
         slots = self.slots
-        self._allowance = after(self._allowance, slots.seen())
-        return ask_for(self._allowance, slots.busy, slots.waiting)
+        self._allowance = prefetch_limit.after(self._allowance, slots.measure())
+        return prefetch_limit.ask_for(self._allowance, slots.busy, slots.waiting)
 
-    def hand_over(self, ask: Ask, attempts: Sequence[Attempt]) -> None:
+    def start(self, ask: Ask, attempts: Sequence[Attempt]) -> None:
         """Start what the store gave, and adapt how much to ask for next."""
         answer = ClaimAnswer(len(attempts), self.slots.waiting == 0, _any_is_last(attempts))
-        self._allowance = answered(self._allowance, ask, answer)
+        self._allowance = prefetch_limit.answered(self._allowance, ask, answer)
         self.slots.give(attempts)
 
 
@@ -117,18 +108,18 @@ class ProcessPool(ExecutionPool):
     """Handlers that need a process: nothing is claimed without a free one."""
 
     def __init__(self, slots: ProcessSlots, registry: TaskRegistry) -> None:
-        super().__init__(PROCESSES, slots, registry)
-        self._free = slots
+        super().__init__(frozenset({Place.PROCESS}), slots, registry)
+        self._process_slots = slots
 
     @property
-    def needy(self) -> bool:
-        return self._free.free > 0
+    def wants_more(self) -> bool:
+        return self._process_slots.free > 0
 
     def ask(self) -> Ask:
-        self._free.seen()
-        return Ask(self._free.free)
+        self.slots.measure()
+        return Ask(self._process_slots.free)
 
-    def hand_over(self, ask: Ask, attempts: Sequence[Attempt]) -> None:
+    def start(self, ask: Ask, attempts: Sequence[Attempt]) -> None:
         del ask
         self.slots.give(attempts)
 
@@ -162,10 +153,6 @@ class ExecutionPools:
         return sum(pool.slots.waiting for pool in self._pools)
 
     @property
-    def runs(self) -> dict[Hold, Run]:
-        return self.attempts.runs
-
-    @property
     def idle(self) -> bool:
         return not self.attempts.running and not self.waiting
 
@@ -191,12 +178,19 @@ class ExecutionPools:
             for attempt in pool.slots.take_out(lambda each: queue in (None, each.spec.queue)):
                 self.attempts.settle(attempt, GivenBack(reason))
 
+    def give_back(self, reason: str, queue: str | None = None, grace: float = CANCEL_GRACE) -> None:
+        """Give back what has not started, and end what runs, of one queue or of all."""
+        self.give_back_waiting(reason, queue)
+        for run in self.attempts.runs.values():
+            if queue in (None, run.attempt.spec.queue):
+                run.interrupt(GivenBack(reason), grace)
+
     def interrupt(self, hold: Hold, ending: Ending, grace: float) -> None:
         """End an attempt early. One that has not started does not start.
 
         An attempt that is already ending ends sooner, if this grace is over sooner.
         """
-        run = self.runs.get(hold)
+        run = self.attempts.runs.get(hold)
         if run is not None:
             if run.would_end_sooner(grace):
                 run.interrupt(ending, grace)

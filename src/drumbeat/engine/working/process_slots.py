@@ -3,7 +3,7 @@
 Starting a child takes longer than an attempt may wait elsewhere. So a slot gets its child ready
 while the attempt still waits in the buffer, and begins the attempt only then. Until that moment the
 attempt can be given back or cancelled without a trace, and it begins only if this node still may
-run it: it is not too old, and the store has heard of the node recently.
+run it: it is not too old, and the store has received a heartbeat recently.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ SHORTEST_PAUSE = 1.0
 LONGEST_PAUSE = 60.0
 """Seconds that a slot pauses after its child died before it was ready."""
 NOT_STARTED = GivenBack("no process could be started for it")
-OUT_OF_TOUCH = GivenBack("the store has not heard of the node, so another may have the job")
+NO_HEARTBEAT = GivenBack("the store has not heard of the node, so another may have the job")
 
 
 class ProcessSlots(Slots):
-    """Runs at most so many attempts at once, each in a child process that is ready for it."""
+    """Runs each attempt in a child process that is ready for it."""
 
     longest_wait = START_TIMEOUT
     _starting = 0
@@ -43,10 +43,10 @@ class ProcessSlots(Slots):
         """How many more attempts can be claimed and started as soon as a child is ready.
 
         Attempts that wait are for the slots that get a child ready. A slot that gets one ready
-        while nothing waits any more is not free: nobody knows how long it takes.
+        while nothing waits any more is not free: how long it takes is unknown.
         """
         unavailable = self._runner.busy + self._paused + max(self._starting, self._buffer.count)
-        return max(0, self._count - unavailable)
+        return max(0, self.count - unavailable)
 
     @property
     def _processes(self) -> Processes:
@@ -67,7 +67,7 @@ class ProcessSlots(Slots):
             finally:
                 self._processes.release(child)
             if attempt is None:
-                self._attempts.changed.set()  # a child is ready that nobody uses
+                self._attempts.changed.set()  # a ready child is idle
 
     async def _start(self) -> HandlerProcess | None:
         """Get a child ready. None: it died, and this slot has paused."""
@@ -94,7 +94,7 @@ class ProcessSlots(Slots):
         """The attempt to begin now, if there is one and this node may still begin it."""
         if self._attempts.may_begin:
             return self._buffer.next()
-        self._give_back(OUT_OF_TOUCH)
+        self._give_back(NO_HEARTBEAT)
         return None
 
     async def _pause(self, error: Exception) -> None:

@@ -16,12 +16,12 @@ from drumbeat.model.events import AttemptSuperseded, JobSettled
 from drumbeat.model.jobs.job import Hold, Settled, Settlement, Superseded
 from drumbeat.ports.store import JobStore
 
-LINGER = 0.005
-"""Seconds that an ending waits at most while the slots have plenty to do."""
+SETTLE_WITHIN = 0.005
+"""Seconds that an ending waits at most while the slots have enough to do."""
 
 
 class Settler(Service):
-    """Tracks which endings are being settled, and what the store answered."""
+    """Settles endings by itself while `concurrent` is set; the worker does so otherwise."""
 
     name = "settler"
 
@@ -32,9 +32,8 @@ class Settler(Service):
         self._unsure: set[Hold] = set()
         """Holds that may have been settled: a refusal may only mean that they were."""
         self.concurrent = False
-        """Whether it settles what ends; else the worker does so with its claims."""
         self.under_way: Sequence[Settlement] = ()
-        """What it is settling just now."""
+        """What it is settling now."""
 
     async def once(self) -> float | None:
         """Settle what has ended, once the first ending is old enough to form a batch."""
@@ -43,7 +42,7 @@ class Settler(Service):
         pause = self.until_due()
         if pause > 0:
             return pause
-        settled = self.under_way = self.take_up()
+        settled = self.under_way = self.take()
         try:
             verdicts = await self._jobs.settle(settled)
         except BaseException:
@@ -52,18 +51,18 @@ class Settler(Service):
             raise
         finally:
             self.under_way = ()
-        self.heard(settled, verdicts)
+        self.report(settled, verdicts)
         return 0.0
 
     def until_due(self) -> float:
         """How long the endings can still wait to form a batch."""
         attempts = self._attempts
         if not attempts.settled:
-            return LINGER
-        return LINGER - (self._runtime.clock.elapsed() - attempts.settled_since)
+            return SETTLE_WITHIN
+        return SETTLE_WITHIN - (self._runtime.clock.elapsed() - attempts.settled_since)
 
-    def take_up(self) -> list[Settlement]:
-        """All unsettled endings. The caller settles them; nobody else does."""
+    def take(self) -> list[Settlement]:
+        """Take all unsettled endings: only the caller settles them."""
         settled, self._attempts.settled = self._attempts.settled, []
         return settled
 
@@ -75,10 +74,10 @@ class Settler(Service):
         self._attempts.settled[:0] = settled
         self._unsure.update(settlement.hold for settlement in settled)
 
-    def heard(
+    def report(
         self, settled: Sequence[Settlement], verdicts: Sequence[Settled | Superseded]
     ) -> None:
-        """Emit what the store answered."""
+        """Emit the verdicts of the store."""
         hears = self._bus.hears(JobSettled)
         for settlement, verdict in zip(settled, verdicts, strict=True):
             if isinstance(verdict, Superseded):

@@ -21,25 +21,21 @@ TURN = 64
 
 
 class Slots:
-    """Runs at most so many attempts at once."""
+    """Runs at most `count` attempts at once."""
 
     longest_wait = PATIENCE
     """Seconds after which an attempt that has not started is given back."""
 
     def __init__(self, count: int, runner: AttemptRunner) -> None:
-        self._count = count
+        self.count = count
         self._runner = runner
         self._attempts = attempts = runner.attempts
         self._clock = attempts.runtime.clock
-        self._buffer = Buffer(self._clock, attempts.hand_back, self.longest_wait)
+        self._buffer = Buffer(self._clock, attempts.give_back_unstarted, self.longest_wait)
         self._idle: list[asyncio.Future[None]] = []
         self._waking = False
         self._half = 0
         self._watched = False
-
-    @property
-    def count(self) -> int:
-        return self._count
 
     @property
     def busy(self) -> int:
@@ -51,33 +47,33 @@ class Slots:
 
     @property
     def holds(self) -> tuple[Hold, ...]:
-        """The holds of the attempts that wait to be started."""
+        """The holds of the attempts that wait."""
         return self._buffer.holds
 
     @property
-    def have_plenty(self) -> bool:
+    def have_enough(self) -> bool:
         """Whether less than half of what last waited has started."""
         return self._buffer.count > self._half
 
     @property
     def have_ended_some(self) -> bool:
-        """Whether any attempt has ended since the last call of `seen`."""
+        """Whether any attempt has ended since the last measurement."""
         return self._runner.ended > 0
 
     def give(self, attempts: Iterable[Attempt]) -> None:
         """Start these as soon as there is a slot."""
-        self._attempts.listen()
+        self._attempts.look_up_listeners()
         self._buffer.put(attempts)
         self._half = self._buffer.count // 2
         self._watched = self._attempts.quiet = False
         self._wake_one()
 
-    def tell_when_low(self) -> None:
-        """Wake the worker once `have_plenty` is over; if it is already, at the next half.
+    def wake_when_low(self) -> None:
+        """Wake the worker once `have_enough` is over; if it is over already, at the next half.
 
         Until then endings wake nobody: the worker looks for them by itself.
         """
-        if not self.have_plenty:
+        if not self.have_enough:
             self._half = self._buffer.count // 2
         self._watched = self._buffer.count > 0
         self._attempts.quiet |= self._watched
@@ -86,8 +82,8 @@ class Slots:
         """Remove some of the attempts that wait: they will not be started."""
         return self._buffer.take_out(unwanted)
 
-    def seen(self) -> Stretch:
-        """What happened since the last call."""
+    def measure(self) -> Stretch:
+        """What happened since the last measurement."""
         buffer, runner = self._buffer, self._runner
         stretch = Stretch(runner.ended, runner.spent, buffer.waited, buffer.gave_up)
         runner.ended, runner.spent, buffer.waited, buffer.gave_up = 0, 0.0, 0.0, False
@@ -95,7 +91,7 @@ class Slots:
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
-            for number in range(self._count):
+            for number in range(self.count):
                 group.create_task(self._serve(), name=f"drumbeat-slot-{number}")
             try:
                 await asyncio.get_running_loop().create_future()
@@ -130,7 +126,7 @@ class Slots:
             self._waking = False
 
     def _wake_one(self) -> None:
-        """Wake an idle slot, unless one is waking already: it will wake the next if need be."""
+        """Wake an idle slot, unless one is waking already: it will wake the next."""
         while self._buffer.count and self._idle and not self._waking:
             future = self._idle.pop()
             if not future.done():

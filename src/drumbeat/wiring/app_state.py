@@ -1,0 +1,137 @@
+"""AppState: what all parts of an app share, and the node that it runs as."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from drumbeat.backend_factory import Backends, extra
+from drumbeat.config import Config
+from drumbeat.engine.jobs import Jobs
+from drumbeat.engine.leading.leadership import Leadership
+from drumbeat.engine.leading.status import LeadershipStatus
+from drumbeat.engine.lifecycle.node import RunningNode
+from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.engine.plumbing.service import ServiceContext
+from drumbeat.engine.plumbing.sync_bridge import SyncBridge
+from drumbeat.engine.schedules import Schedules
+from drumbeat.engine.submitting.submitter import Submitter, TracedSubmitter
+from drumbeat.engine.tasks.registry import TaskRegistry
+from drumbeat.fleet.local.fleet import LocalFleet
+from drumbeat.fleet.local.phase import Phase
+from drumbeat.fleet.local.services import Services
+from drumbeat.model.ids import NodeId, node_id
+from drumbeat.ports.runtime import Runtime
+from drumbeat.ports.tracing import Tracing
+from drumbeat.telemetry.metrics import Metrics
+from drumbeat.telemetry.samples import NodeStatus
+
+
+@dataclass(slots=True, kw_only=True)
+class AppState:
+    """The backends, the settings and the registry of an app, and its node while it runs."""
+
+    config: Config
+    runtime: Runtime
+    bus: Bus
+    backends: Backends
+    registry: TaskRegistry
+    submitter: Submitter
+    tracing: Tracing | None
+    """Traces the jobs that are submitted and run; None: tracing is off."""
+    sync_bridge: SyncBridge = field(default_factory=SyncBridge)
+    id: NodeId = field(init=False)
+    """This process's identity in the fleet; new at every start."""
+    node: RunningNode | None = None
+    starting: bool = False
+    last_phase: Phase = Phase.STARTING
+    """The phase while there is no node."""
+    followers_idle: bool = False
+    """Whether a node takes jobs only while it leads."""
+    metrics: Metrics | None = None
+    """None: nothing is measured."""
+
+    def __post_init__(self) -> None:
+        self.renew_id()
+
+    def renew_id(self) -> None:
+        self.id = node_id(self.config.instance_id, self.runtime.random.getrandbits(64))
+
+    @property
+    def context(self) -> ServiceContext:
+        return ServiceContext(self.runtime, self.bus)
+
+    @property
+    def running(self) -> bool:
+        return self.node is not None or self.starting
+
+    @property
+    def phase(self) -> Phase:
+        if self.node is None:
+            return Phase.STARTING if self.starting else self.last_phase
+        return Phase.STOPPING if self.node.draining else Phase.RUNNING
+
+    @property
+    def jobs(self) -> Jobs:
+        return Jobs(self.backends.store, self.submitter, self.registry, self.runtime.clock)
+
+    @property
+    def schedules(self) -> Schedules:
+        return Schedules(self.backends.store.schedules, self.submitter, self.registry, self.bus)
+
+    @property
+    def leadership(self) -> LeadershipStatus:
+        return LeadershipStatus(self._leadership, self.backends.coordinator, self.bus)
+
+    @property
+    def fleet(self) -> LocalFleet:
+        services = Services(
+            node=lambda: self.id,
+            phase=lambda: self.phase,
+            store=self.backends.store,
+            coordinator=self.backends.coordinator,
+            jobs=self.jobs,
+            schedules=self.schedules,
+            leadership=self.leadership,
+            submitter=self.submitter,
+            registry=self.registry,
+            config=self.config,
+            runtime=self.runtime,
+            bus=self.bus,
+            metrics=lambda: self.metrics,
+        )
+        return LocalFleet(services)
+
+    def measure(self) -> None:
+        """Measure everything from now on. Before this, metrics cost nothing."""
+        if self.metrics is not None:
+            return
+        self.metrics = Metrics(self.runtime.clock)
+        store = self.metrics.timed_store(self.backends.store)
+        self.backends = replace(self.backends, store=store)
+        self.submitter.use(store)
+        self.metrics.attach(self.bus, store, self._node_status)
+
+    def _leadership(self) -> Leadership | None:
+        return None if self.node is None else self.node.leadership
+
+    def _node_status(self) -> NodeStatus:
+        status = self.leadership
+        slots, busy = self.node.load if self.node is not None else (0, 0)
+        names = frozenset(self.config.queues), self.registry.names
+        return NodeStatus(status.epoch, status.lease_remaining, slots, busy, *names)
+
+
+def tracing_of(config: Config, runtime: Runtime) -> Tracing | None:
+    """OpenTelemetry tracing, if the settings ask for it."""
+    if not config.tracing:
+        return None
+    with extra("tracing", "otel", "opentelemetry"):
+        from drumbeat.telemetry.traces import Traces  # noqa: PLC0415 - only if it is asked for
+
+    return Traces(runtime.clock)
+
+
+def submitter_of(backends: Backends, bus: Bus, tracing: Tracing | None) -> Submitter:
+    if tracing is None:
+        return Submitter(backends.store, backends.queue, bus)
+    return TracedSubmitter(backends.store, backends.queue, bus, tracing)
