@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from drumbeat.engine.operations import Operations
-from drumbeat.engine.plumbing.time_outs import timeout_after
-from drumbeat.engine.plumbing.wake_up import WakeUp
+from drumbeat.engine.plumbing.finished_hints import finished_hints
 from drumbeat.engine.submitting.submitter import Submitter
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.engine.tasks.task import TaskOptions
-from drumbeat.model.errors import JobFailed, UnknownJob, WaitTimeout
+from drumbeat.model.errors import JobFailed, UnknownJob
 from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.job import (
     UNFINISHED,
@@ -28,10 +26,7 @@ from drumbeat.model.jobs.job import (
 from drumbeat.model.jobs.operation import Operation
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.ports.clock import Clock
-from drumbeat.ports.store import Store, Topic
-
-LOOK_EVERY = 0.5
-"""Seconds between two looks at the store while waiting, when no hint comes."""
+from drumbeat.ports.store import Store
 
 
 class Jobs:
@@ -86,7 +81,7 @@ class Jobs:
         return await self._store.jobs.attempts(JobId(job_id))
 
     async def counts(self) -> Mapping[str, Mapping[Status, int]]:
-        """How many jobs of each queue stand where."""
+        """How many jobs of each queue have each status."""
         return await self._store.jobs.counts()
 
     async def cancel(self, job_id: int, reason: str = "") -> Cancelled | CancelRequested | TooLate:
@@ -107,7 +102,7 @@ class Jobs:
         """Queue again all failed and cancelled jobs that match, in the background.
 
         A filter that restricts nothing needs `everything`. A dry run only counts them.
-        `app.operations` tells how it goes on.
+        `app.operations` reports its progress.
         """
         return await self._operations.retry(wanted, everything=everything, dry_run=dry_run)
 
@@ -129,14 +124,12 @@ class Jobs:
         return Operations(self._store, self._submitter, self._clock)
 
     async def wait(self, job_id: int, timeout: float | None = None) -> Job:
-        """The job once it is finished; `WaitTimeout` if it is not within so many seconds."""
+        """The job once it is finished; `WaitTimeout` if it is not within these seconds."""
         what = f"job {job_id} did not finish"
-        async with self._looking(timeout, what) as look:
-            while True:
-                job = await self.get(job_id)
-                if job.status.final:
-                    return job
-                await look.wait(LOOK_EVERY)
+        async with finished_hints(self._store, self._clock, timeout, what) as next_hint:
+            while not (job := await self.get(job_id)).status.final:
+                await next_hint()
+            return job
 
     async def result(self, job_id: int, timeout: float | None = None) -> Any:
         """What the job's handler returned; `JobFailed` if it failed or was cancelled."""
@@ -149,29 +142,14 @@ class Jobs:
 
     async def wait_until_idle(self, timeout: float | None = None) -> None:
         """Return when no job is pending, queued or running."""
-        async with self._looking(timeout, "the fleet did not become idle") as look:
+        what = "the fleet did not become idle"
+        async with finished_hints(self._store, self._clock, timeout, what) as next_hint:
             while await self._unfinished():
-                await look.wait(LOOK_EVERY)
+                await next_hint()
 
     async def _unfinished(self) -> bool:
         counts = await self._store.jobs.counts()
         return any(queue.get(status, 0) for queue in counts.values() for status in UNFINISHED)
-
-    @asynccontextmanager
-    async def _looking(self, timeout: float | None, what: str) -> AsyncGenerator[WakeUp]:
-        signal = WakeUp(self._clock)
-        unsubscribe = self._store.subscribe(Topic.FINISHED, signal.set)
-        try:
-            if timeout is None:
-                yield signal
-                return
-            try:
-                async with timeout_after(self._clock, timeout):
-                    yield signal
-            except TimeoutError:
-                raise WaitTimeout(f"{what} within {timeout:g} s") from None
-        finally:
-            unsubscribe()
 
 
 def _refuse_unknown(verdict: Cancelled | CancelRequested | Reopened | TooLate) -> None:

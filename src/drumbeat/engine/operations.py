@@ -12,13 +12,11 @@ from typing import Any
 
 import msgspec
 
-from drumbeat.engine.plumbing.time_outs import timeout_after
-from drumbeat.engine.plumbing.wake_up import WakeUp
+from drumbeat.engine.plumbing.finished_hints import finished_hints
 from drumbeat.engine.submitting.submitter import Submitter
-from drumbeat.model.errors import InvalidInput, UnknownOperation, WaitTimeout
+from drumbeat.model.errors import InvalidInput, UnknownOperation
 from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.job import (
-    FINAL,
     LEADER_QUEUE,
     UNFINISHED,
     Cancelled,
@@ -35,7 +33,7 @@ from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.text import listed
 from drumbeat.model.time.instant import in_range
 from drumbeat.ports.clock import Clock
-from drumbeat.ports.store import Store, Topic
+from drumbeat.ports.store import Store
 from drumbeat.wire.job_filter import JobFilterView, filter_view
 
 TAG = "drumbeat.operation"
@@ -48,7 +46,6 @@ ALLOWED = {
 }
 """The statuses that each kind can change."""
 RETRY = Retry.linear(10, 5.0)
-LOOK_EVERY = 0.5
 EVERYTHING = JobFilter()
 
 
@@ -120,24 +117,12 @@ class Operations:
         return verdict
 
     async def wait(self, operation_id: int, timeout: float | None = None) -> Operation:
-        """The operation once it has ended; `WaitTimeout` if it has not within so many seconds."""
-        if timeout is None:
-            return await self._ended(operation_id)
-        try:
-            async with timeout_after(self._clock, timeout):
-                return await self._ended(operation_id)
-        except TimeoutError:
-            raise WaitTimeout(f"operation {operation_id} has not ended in {timeout:g} s") from None
-
-    async def _ended(self, operation_id: int) -> Operation:
-        signal = WakeUp(self._clock)
-        unsubscribe = self._store.subscribe(Topic.FINISHED, signal.set)
-        try:
-            while (operation := await self.get(operation_id)).status not in FINAL:
-                await signal.wait(LOOK_EVERY)
+        """The operation once it has ended; `WaitTimeout` if it has not within these seconds."""
+        what = f"operation {operation_id} did not end"
+        async with finished_hints(self._store, self._clock, timeout, what) as next_hint:
+            while not (operation := await self.get(operation_id)).status.final:
+                await next_hint()
             return operation
-        finally:
-            unsubscribe()
 
     async def _begin(
         self,

@@ -43,7 +43,8 @@ from drumbeat.rules.schedules.backfill import backfill
 from drumbeat.rules.schedules.preview import coming_ticks, next_ticks
 from drumbeat.rules.schedules.version_guard import UNGUARDED, VersionGuard
 
-Decide = Callable[[StoredSchedule, datetime], Edit | None]
+DecideExisting = Callable[[StoredSchedule, datetime], Edit | None]
+Decide = Callable[[StoredSchedule | None, datetime], Edit | None]
 
 
 class Schedules:
@@ -119,23 +120,24 @@ class Schedules:
 
     async def written(self, schedule: Schedule) -> tuple[StoredSchedule, bool]:
         """The same, and whether it was created."""
-        for _ in range(TRIES):
-            found = await self._store.get([schedule.name])
-            self._guard.check(schedule.name, found.schedules[0])
-            edit = schedule_edit.replace(found.schedules[0], schedule, found.as_of)
-            if await self._write(edit, "put", ""):
-                return await self.get(schedule.name), edit.before is None
-        raise Contended(f"schedule {schedule.name!r} kept changing")
+
+        def replaced(stored: StoredSchedule | None, now: datetime) -> Edit:
+            self._guard.check(schedule.name, stored)
+            return schedule_edit.replace(stored, schedule, now)
+
+        edit = await self._apply(schedule.name, replaced, "put")
+        return await self.get(schedule.name), edit is not None and edit.before is None
 
     async def create(self, schedule: Schedule) -> StoredSchedule:
         """Create the schedule; `Conflict` if there is one of that name."""
-        for _ in range(TRIES):
-            found = await self._store.get([schedule.name])
-            if found.schedules[0] is not None:
+
+        def created(stored: StoredSchedule | None, now: datetime) -> Edit:
+            if stored is not None:
                 raise Conflict(f"there is a schedule {schedule.name!r} already; replace or edit it")
-            if await self._write(schedule_edit.replace(None, schedule, found.as_of), "put", ""):
-                return await self.get(schedule.name)
-        raise Contended(f"schedule {schedule.name!r} kept changing")
+            return schedule_edit.replace(None, schedule, now)
+
+        await self._apply(schedule.name, created, "put")
+        return await self.get(schedule.name)
 
     async def amend(self, name: str, change: Callable[[Schedule], Schedule]) -> StoredSchedule:
         """Change the definition from now on; what others change meanwhile is not lost."""
@@ -179,11 +181,7 @@ class Schedules:
 
     async def remove(self, name: str) -> None:
         """Remove the schedule; its ledger stays, and its jobs run on."""
-        for _ in range(TRIES):
-            stored, now = await self._find_guarded(name)
-            if await self._write(schedule_edit.remove(stored, now), "remove", ""):
-                return
-        raise Contended(f"schedule {name!r} kept changing")
+        await self._apply(name, self._existing(name, schedule_edit.remove), "remove")
 
     async def trigger(
         self,
@@ -202,14 +200,14 @@ class Schedules:
         return await self.trigger_with(name, changed)
 
     async def trigger_with(self, name: str, change: Callable[[JobSpec], JobSpec]) -> Job:
-        """Submit its task now, with whatever the change makes of its job."""
+        """Submit its task now, with its job changed by this function."""
         stored, _ = await self._find_guarded(name)
         return await self._submitter.submit(change(replace(stored.schedule.job, schedule=name)))
 
     async def backfill(
         self, name: str, start: datetime, end: datetime, *, dry_run: bool = False
     ) -> Sequence[Backfilled | AlreadyFired | Fire]:
-        """Fire past ticks that did not fire; a dry run only says what would become of each."""
+        """Fire past ticks that did not fire; a dry run only returns what would happen to each."""
         stored, now = await self._find_guarded(name)
         fires = backfill(stored, aware("start", start), aware("end", end), now)
         if not dry_run:
@@ -218,12 +216,12 @@ class Schedules:
         return [AlreadyFired(each.tick_at) if each.tick_at in fired else each for each in fires]
 
     async def preview(self, name: str, count: int = 10) -> list[datetime]:
-        """Its next ticks that will fire as things stand."""
+        """Its next ticks that will fire if nothing changes."""
         stored, now = await self._find(name)
         return await evaluated(lambda steps: coming_ticks(stored, now, count, steps))
 
     async def ticks(self, name: str, page: PageRequest | None = None) -> Page[TickRecord]:
-        """What became of its ticks, latest first."""
+        """Its ledger: the outcome of each tick, latest first."""
         return await self._store.ticks(name, page or PageRequest())
 
     async def _fired(self, name: str, first: datetime) -> frozenset[datetime]:
@@ -238,15 +236,27 @@ class Schedules:
             page = PageRequest(LARGEST_PAGE, rows.next)
 
     async def _edit(
-        self, name: str, decide: Decide, change: str, reason: str = ""
+        self, name: str, decide: DecideExisting, change: str, reason: str = ""
     ) -> StoredSchedule:
+        await self._apply(name, self._existing(name, decide), change, reason)
+        return await self.get(name)
+
+    def _existing(self, name: str, decide: DecideExisting) -> Decide:
+        def decide_guarded(stored: StoredSchedule | None, now: datetime) -> Edit | None:
+            if stored is None:
+                raise UnknownSchedule(name)
+            self._guard.check(name, stored)
+            return decide(stored, now)
+
+        return decide_guarded
+
+    async def _apply(self, name: str, decide: Decide, change: str, reason: str = "") -> Edit | None:
+        """Decide and write, again if another writer was faster; None: there was nothing to do."""
         for _ in range(TRIES):
-            stored, now = await self._find_guarded(name)
-            edit = decide(stored, now)
-            if edit is None:
-                return stored
-            if await self._write(edit, change, reason):
-                return await self.get(name)
+            found = await self._store.get([name])
+            edit = decide(found.schedules[0], found.as_of)
+            if edit is None or await self._write(edit, change, reason):
+                return edit
         raise Contended(f"schedule {name!r} kept changing")
 
     async def _write(self, edit: Edit, change: str, reason: str) -> bool:

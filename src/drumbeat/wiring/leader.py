@@ -12,7 +12,7 @@ from drumbeat.engine.leading.elector import Candidacy, LeaderElector
 from drumbeat.engine.leading.foreign_leader import SchedulePublisher
 from drumbeat.engine.leading.hand_over import HandOver
 from drumbeat.engine.leading.leadership import Term
-from drumbeat.engine.maintenance.promoter import Promoter, PromoterSettings
+from drumbeat.engine.maintenance.promoter import Promoter
 from drumbeat.engine.maintenance.pruner import Pruner, RetentionSettings
 from drumbeat.engine.maintenance.reaper import Reaper
 from drumbeat.engine.plumbing.service import Service
@@ -85,7 +85,7 @@ def upkeep(app: AppState) -> Sequence[Service]:
         config.length("keep_audit"),
     )
     return (
-        Promoter(store.jobs, backends.queue, PromoterSettings(poll=backends.poll), context),
+        Promoter(store.jobs, backends.queue, backends.poll, context),
         Reaper(store.jobs, config.seconds("heartbeat_every"), context),
         Pruner(store.retention, retention, context),
     )

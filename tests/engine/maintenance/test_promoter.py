@@ -8,7 +8,7 @@ import pytest
 
 from drumbeat.backends.memory.queue import MemoryQueue
 from drumbeat.backends.memory.store import MemoryStore
-from drumbeat.engine.maintenance.promoter import AGAIN, MOMENT, Promoter, PromoterSettings
+from drumbeat.engine.maintenance.promoter import AGAIN, MOMENT, Promoter
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.service import ServiceContext
 from drumbeat.model.ids import JobId
@@ -43,5 +43,5 @@ async def test_a_pause_lasts_until_the_next_job_is_due(
 
     monkeypatch.setattr(store.jobs, "promote", promote)
     context = ServiceContext(runtime, Bus(runtime.clock))
-    promoter = Promoter(store.jobs, MemoryQueue(runtime.clock), PromoterSettings(), context)
+    promoter = Promoter(store.jobs, MemoryQueue(runtime.clock), 1.0, context)
     assert await promoter.once() == pytest.approx(pause)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 
 from drumbeat.engine.plumbing.service import Service, ServiceContext
@@ -13,15 +12,9 @@ AGAIN = 0.05
 """Seconds to the next pass when a job is due by our clock, but not by the store's."""
 MOMENT = 0.005
 """Shortest pause: jobs that come due one after the other are promoted in batches."""
-
-
-@dataclass(frozen=True, slots=True)
-class PromoterSettings:
-    """Batch size, longest pause, and when a ticket counts as lost."""
-
-    batch: int = 1_000
-    poll: float | None = 1.0
-    republish_after: timedelta = timedelta(seconds=30)
+BATCH = 1_000
+REPUBLISH_AFTER = timedelta(seconds=30)
+"""A ticket that was published this long ago counts as lost."""
 
 
 class Promoter(Service):
@@ -31,28 +24,24 @@ class Promoter(Service):
     topics = (Topic.TIMES,)
 
     def __init__(
-        self,
-        jobs: JobStore,
-        queue: Queue,
-        settings: PromoterSettings,
-        context: ServiceContext,
+        self, jobs: JobStore, queue: Queue, poll: float | None, context: ServiceContext
     ) -> None:
         super().__init__(context)
         self._jobs = jobs
         self._queue = queue
-        self._settings = settings
+        self._poll = poll
         self._republish_at = 0.0
 
     async def once(self) -> float | None:
         """Promote one batch; return how long nothing will be due."""
-        promoted = await self._jobs.promote(self._settings.batch)
+        promoted = await self._jobs.promote(BATCH)
         if promoted.tickets:
             await self._queue.publish(promoted.tickets)
-        if len(promoted.tickets) == self._settings.batch:
+        if len(promoted.tickets) == BATCH:
             return 0.0
         pauses = [await self._republish()]
-        if self._settings.poll is not None:
-            pauses.append(self._settings.poll)
+        if self._poll is not None:
+            pauses.append(self._poll)
         if promoted.next_at is not None:
             wait = (promoted.next_at - self._runtime.clock.now()).total_seconds()
             # A job that came due during the request does not mean that the clocks differ.
@@ -63,10 +52,9 @@ class Promoter(Service):
     async def _republish(self) -> float:
         now = self._runtime.clock.elapsed()
         if now >= self._republish_at:
-            after = self._settings.republish_after
-            stale = await self._jobs.stale(after, self._settings.batch)
+            stale = await self._jobs.stale(REPUBLISH_AFTER, BATCH)
             if stale.tickets:
                 await self._queue.publish(stale.tickets)
-            await self._queue.reclaim(after, self._settings.batch)
-            self._republish_at = now + after.total_seconds()
+            await self._queue.reclaim(REPUBLISH_AFTER, BATCH)
+            self._republish_at = now + REPUBLISH_AFTER.total_seconds()
         return self._republish_at - now

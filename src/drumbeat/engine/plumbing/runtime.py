@@ -76,17 +76,8 @@ class SystemRuntime:
     """The runtime of a node in production."""
 
     def __init__(self) -> None:
-        self._clock = SystemClock()
-        self._random = Random()  # noqa: S311 - for jitter and identities, not for secrets
-
-    @property
-    def clock(self) -> Clock:
-        return self._clock
-
-    @property
-    def random(self) -> Random:
-        """Seeded by the operating system."""
-        return self._random
+        self.clock: Clock = SystemClock()
+        self.random = Random()  # noqa: S311 - for jitter and identities, not for secrets
 
     def spawn_isolated(
         self, name: str, work: Callable[[Isolated], Coroutine[Any, Any, None]]

@@ -81,15 +81,15 @@ class Codec:
         "_known",
         "_names",
         "_result",
-        "_signature",
         "_simple",
         "_task",
         "_various",
+        "signature",
     )
 
     def __init__(self, task: str, parameters: tuple[Parameter, ...], hints: Mapping[str, Any]):
         self._task = task
-        self._signature = inspect.Signature(
+        self.signature = inspect.Signature(
             [each.replace(annotation=hints.get(each.name, each.annotation)) for each in parameters]
         )
         self._names = tuple(parameter.name for parameter in parameters)
@@ -112,10 +112,6 @@ class Codec:
             raise InvalidHandler(
                 f"task {task!r} has an annotation that JSON cannot carry: {error}"
             ) from error
-
-    @property
-    def signature(self) -> inspect.Signature:
-        return self._signature
 
     def encode(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bytes:
         """The arguments of a call as JSON, checked against the handler's annotations."""
@@ -152,7 +148,7 @@ class Codec:
         shape = self._read(payload)
         given = {name: getattr(shape, name) for name in self._names}
         return {
-            name: self._signature.parameters[name].default if value is msgspec.UNSET else value
+            name: self.signature.parameters[name].default if value is msgspec.UNSET else value
             for name, value in given.items()
         }
 
@@ -162,10 +158,10 @@ class Codec:
 
     def _bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Mapping[str, object]:
         try:
-            return self._signature.bind(*args, **kwargs).arguments
+            return self.signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise InvalidArguments(
-                f"task {self._task!r}: {error}; it takes {self._signature}"
+                f"task {self._task!r}: {error}; it takes {self.signature}"
             ) from None
 
     def _write(self, given: Mapping[str, object]) -> bytes:
@@ -190,7 +186,7 @@ class Codec:
             RecursionError,
         ) as error:
             raise InvalidArguments(
-                f"task {self._task!r}: {error}; it takes {self._signature}"
+                f"task {self._task!r}: {error}; it takes {self.signature}"
             ) from None
 
     def _unpack(self, shape: object) -> tuple[list[Any], dict[str, Any]]:

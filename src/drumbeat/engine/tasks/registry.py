@@ -14,34 +14,23 @@ class TaskRegistry:
     def __init__(self, built_in: Iterable[TaskDefinition] = ()) -> None:
         self._built_in = {definition.name: definition for definition in built_in}
         self._tasks: dict[str, TaskDefinition] = {}
-        self._names: frozenset[str] = frozenset()
-        self._runnable = frozenset(self._built_in)
+        self.names: frozenset[str] = frozenset()
+        """The names of the app's tasks."""
+        self.runnable = frozenset(self._built_in)
+        """The names of all tasks that this node can run: the app's and the built-in ones."""
         self._by_place: dict[frozenset[Place], frozenset[str]] = {}
-        self._process_modules = frozenset(
+        self.process_modules = frozenset(
             definition.handler.__module__
             for definition in self._built_in.values()
             if definition.place is Place.PROCESS
         )
-
-    @property
-    def names(self) -> frozenset[str]:
-        return self._names
-
-    @property
-    def runnable(self) -> frozenset[str]:
-        """The names of all tasks that this node can run: the app's and the built-in ones."""
-        return self._runnable
-
-    @property
-    def process_modules(self) -> frozenset[str]:
         """The modules of the handlers that run in processes."""
-        return self._process_modules
 
     def runnable_in(self, places: frozenset[Place]) -> frozenset[str]:
         """The names of the tasks that run in one of these places."""
         names = self._by_place.get(places)
         if names is None:
-            names = frozenset(name for name in self._runnable if self.get(name).place in places)
+            names = frozenset(name for name in self.runnable if self.get(name).place in places)
             self._by_place[places] = names
         return names
 
@@ -55,17 +44,17 @@ class TaskRegistry:
                 f"are Drumbeat's own"
             )
         self._tasks[definition.name] = definition
-        self._names = frozenset(self._tasks)
-        self._runnable = self._names | frozenset(self._built_in)
+        self.names = frozenset(self._tasks)
+        self.runnable = self.names | frozenset(self._built_in)
         self._by_place.clear()
         if definition.place is Place.PROCESS:
-            self._process_modules |= {definition.handler.__module__}
+            self.process_modules |= {definition.handler.__module__}
 
     def get(self, name: str) -> TaskDefinition:
         """The task; `UnknownTask` if there is none."""
         definition = self._tasks.get(name) or self._built_in.get(name)
         if definition is None:
-            raise UnknownTask(name, tuple(self._names))
+            raise UnknownTask(name, tuple(self.names))
         return definition
 
     def secrets(self, task: str) -> tuple[str, ...]:
