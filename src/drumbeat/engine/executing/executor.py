@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context, copy_context
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from drumbeat.engine.executing.own_context import OwnContext
 from drumbeat.engine.executing.processes import Processes
 from drumbeat.engine.executing.run import Run
 from drumbeat.engine.executing.threads import Threads
@@ -25,8 +24,7 @@ from drumbeat.ports.tracing import Tracing
 
 NOTHING = Returned()
 OUR_FILES = frozenset(
-    str(Path(__file__).with_name(name))
-    for name in ("executor.py", "own_context.py", "child.py", "threads.py")
+    str(Path(__file__).with_name(name)) for name in ("executor.py", "child.py", "threads.py")
 )
 
 
@@ -114,6 +112,39 @@ class TracedExecutor(Executor):
             ending = await super().execute(run)
             ended(ending)
             return ending
+
+
+class OwnContext:
+    """The rest of a coroutine that has been started in this context, and waits.
+
+    Attempts share the long-lived task of their slot. A `ContextVar` that one of them sets must not
+    be seen by the next, so each step of a handler runs in the context of its attempt.
+    """
+
+    __slots__ = ("_context", "_coroutine", "_waits_for")
+
+    def __init__(
+        self, context: Context, coroutine: Coroutine[Any, Any, Any], waits_for: Any
+    ) -> None:
+        self._context = context
+        self._coroutine = coroutine
+        self._waits_for = waits_for
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        run, coroutine, waits_for = self._context.run, self._coroutine, self._waits_for
+        while True:
+            sent, error = None, None
+            try:
+                sent = yield waits_for
+            except BaseException as thrown:  # noqa: BLE001 - for the coroutine, such as a cancellation
+                error = thrown
+            try:
+                if error is None:
+                    waits_for = run(coroutine.send, sent)
+                else:
+                    waits_for = run(coroutine.throw, error)
+            except StopIteration as returned:
+                return returned.value
 
 
 def ending_of(error: BaseException) -> Ending:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from drumbeat.engine.leading.leadership import Term
-from drumbeat.engine.plumbing.service import Service, ServiceContext
+from drumbeat.engine.plumbing.service import PeriodicCheck, Service, ServiceContext
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import LeaderForeign
 from drumbeat.model.fleet.lease import SCHEDULER, Lease
@@ -31,39 +31,32 @@ MOST_NAMES = 1_000
 """Schedules beyond this many are not compared: the coordinator keeps small values only."""
 
 
-class ForeignLeaderCheck(Service):
+class ForeignLeaderCheck(PeriodicCheck):
     """Warns once of each leader that does nothing for this node."""
 
     name = "foreign-leader"
 
     def __init__(self, node: NodeId, coordinator: Coordinator, context: ServiceContext) -> None:
-        super().__init__(context)
+        super().__init__(LOOK_EVERY, context)
         self._node = node
         self._coordinator = coordinator
         self._suspect: NodeId | None = None
-        self._told: set[NodeId] = set()
-        self._look_at = context.runtime.clock.elapsed() + LOOK_EVERY
-
-    async def once(self) -> float | None:
-        """Check the leader. An outage is ignored: services that need an answer report it."""
-        wait = self._look_at - self._runtime.clock.elapsed()
-        if wait > 0:
-            return wait
-        with suppress(Unavailable):
-            await self._look()
-        self._look_at = self._runtime.clock.elapsed() + LOOK_EVERY
-        return LOOK_EVERY
+        self._reported: set[NodeId] = set()
 
     async def _look(self) -> None:
+        with suppress(Unavailable):  # services that need an answer report the outage
+            await self._check()
+
+    async def _check(self) -> None:
         await self._coordinator.open()  # the node may have started while it was out of reach
         lease = await self._coordinator.leases.current(SCHEDULER)
-        if lease is None or lease.holder == self._node or lease.holder in self._told:
+        if lease is None or lease.holder == self._node or lease.holder in self._reported:
             self._suspect = None
             return
         event = await self._judge(lease)
         before, self._suspect = self._suspect, lease.holder if event is not None else None
         if event is not None and before == lease.holder:
-            self._told.add(lease.holder)
+            self._reported.add(lease.holder)
             self._bus.emit(event)
 
     @abstractmethod
@@ -75,11 +68,7 @@ class StoreCheck(ForeignLeaderCheck):
     """For nodes on one store: the leader is one of its nodes."""
 
     def __init__(
-        self,
-        node: NodeId,
-        coordinator: Coordinator,
-        nodes: NodeStore,
-        context: ServiceContext,
+        self, node: NodeId, coordinator: Coordinator, nodes: NodeStore, context: ServiceContext
     ) -> None:
         super().__init__(node, coordinator, context)
         self._nodes = nodes

@@ -1,13 +1,15 @@
 """Locks: one holder at a time, extended while held, always released at the end.
 
-A lock excludes others only while clocks and pauses behave. To protect what must never happen twice,
-pass the token to the system that you write to, and let that refuse lower ones.
+A lock excludes others only while clocks run evenly and no process pauses for long. To protect what
+must never happen twice, pass the token to the system that you write to, and let it refuse lower
+ones.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from types import TracebackType
@@ -31,7 +33,7 @@ LONGEST_PAUSE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class LockRequest:
-    """Who wants which lock, by which timings, and how many seconds to wait for another holder."""
+    """The lock to acquire, its owner and timings, and the seconds to wait for another holder."""
 
     name: str
     owner: NodeId
@@ -117,22 +119,15 @@ class Lock:
     async def _acquire(self) -> Leading:
         state = await self._try()
         if state is None and self._request.wait > 0:
-            state = await self._wait()
+            with suppress(TimeoutError):
+                async with timeout_after(self._runtime.clock, self._request.wait):
+                    while state is None:
+                        await self._vacancy()
+                        state = await self._try()
         if state is not None:
             return state
         holder = await self._ask(self._leases.current(self._election))
         raise LockHeld(self.name, label_of(holder.holder) if holder else None)
-
-    async def _wait(self) -> Leading | None:
-        try:
-            async with timeout_after(self._runtime.clock, self._request.wait):
-                while True:
-                    await self._vacancy()
-                    state = await self._try()
-                    if state is not None:
-                        return state
-        except TimeoutError:
-            return None
 
     async def _try(self) -> Leading | None:
         sent_at = self._runtime.clock.elapsed()
@@ -154,11 +149,9 @@ class Lock:
         """Return at a hint that the lock may be free, or after a pause without one."""
         hints = self._leases.vacancies(self._election)
         pause = min(LONGEST_PAUSE, self._timings.ttl / 3)
-        try:
+        with suppress(TimeoutError):
             async with timeout_after(self._runtime.clock, pause):
                 await anext(hints, None)
-        except TimeoutError:
-            pass
 
     async def _extend(self) -> None:
         while True:

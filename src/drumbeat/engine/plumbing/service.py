@@ -92,6 +92,27 @@ class Service(ABC):
         return longest * (0.5 + self._runtime.random.random() / 2)
 
 
+class PeriodicCheck(Service):
+    """A service that looks at intervals, first after one interval; nothing wakes it."""
+
+    def __init__(self, every: float, context: ServiceContext) -> None:
+        super().__init__(context)
+        self._every = every
+        self._look_at = context.runtime.clock.elapsed() + every
+
+    async def once(self) -> float | None:
+        """Look if it is time to."""
+        wait = self._look_at - self._runtime.clock.elapsed()
+        if wait > 0:
+            return wait
+        await self._look()
+        self._look_at = self._runtime.clock.elapsed() + self._every
+        return self._every
+
+    @abstractmethod
+    async def _look(self) -> None: ...
+
+
 @asynccontextmanager
 async def serving(services: Sequence[Service], store: Store) -> AsyncGenerator[None]:
     """Run the services, woken by the store's hints, for as long as the body takes."""
