@@ -30,7 +30,7 @@ from drumbeat.ports.store import Store
 
 
 class Jobs:
-    """What can be asked of jobs, from any node."""
+    """The operations on jobs, from any node."""
 
     def __init__(
         self, store: Store, submitter: Submitter, registry: TaskRegistry, clock: Clock

@@ -37,7 +37,7 @@ from drumbeat.ports.store import Store
 from drumbeat.wire.job_filter import JobFilterView, filter_view
 
 TAG = "drumbeat.operation"
-"""What every operation is found by."""
+"""The tag by which operations are listed."""
 TASKS = {Kind.RETRY: "drumbeat.retry_jobs", Kind.CANCEL: "drumbeat.cancel_jobs"}
 KINDS = {task: kind for kind, task in TASKS.items()}
 ALLOWED = {
@@ -66,7 +66,7 @@ class OperationOutcome(msgspec.Struct, kw_only=True):
 
 
 class Operations:
-    """What can be asked of operations, from any node."""
+    """Operations at run time: begin, get, list, cancel, wait."""
 
     def __init__(self, store: Store, submitter: Submitter, clock: Clock) -> None:
         self._store = store
@@ -152,7 +152,7 @@ class Operations:
 
 
 def _check_instants(wanted: JobFilter) -> None:
-    """Refuse now what the store would refuse in the background, where nobody sees the error."""
+    """Refuse now what the store would refuse later, in the background."""
     for field in ("created_from", "created_to"):
         instant = getattr(wanted, field)
         if instant is not None:

@@ -17,7 +17,7 @@ from drumbeat.engine.ticking.schedule_sync import (
     WaitingChange,
     declare,
     declare_waiting,
-    tell_dropped,
+    report_dropped,
 )
 from drumbeat.engine.ticking.trigger_evaluation import evaluated
 from drumbeat.model.encoding.json_depth import refuse_deep_arguments
@@ -48,7 +48,7 @@ Decide = Callable[[StoredSchedule | None, datetime], Edit | None]
 
 
 class Schedules:
-    """What can be asked of schedules, from any node. Every edit is one guarded write."""
+    """The operations on schedules, from any node. Every edit is one guarded write."""
 
     def __init__(
         self, store: ScheduleStore, submitter: Submitter, registry: TaskRegistry, bus: Bus
@@ -268,7 +268,7 @@ class Schedules:
         if isinstance(verdict, Raced):
             return False
         self._bus.emit(ScheduleChanged(edit.name, change, reason))
-        tell_dropped(edit, self._bus)
+        report_dropped(edit, self._bus)
         return True
 
     async def _find(self, name: str) -> tuple[StoredSchedule, datetime]:

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def api_of(fleet: LocalFleet) -> Api:
-    """The whole API, to be mounted into another app. Who reaches that, nobody here can tell."""
+    """The whole API, to be mounted into another app, whose addresses are unknown here."""
     return Api(fleet, AccessControl(fleet), TABLE)
 
 
 def serves_http(config: Config, roles: frozenset[Role]) -> bool:
-    """Whether the node can be reached over HTTP."""
+    """Whether the node has an HTTP server."""
     return Role.API in roles or (Role.WORKER in roles and config.worker_http_addr is not None)
 
 
 def http_listeners(fleet: LocalFleet, roles: frozenset[Role]) -> HttpListeners:
-    """Where the node can be reached over HTTP: the API, and what a worker tells of itself."""
+    """The servers of the node: for the API, and for the probes and metrics of a worker."""
     with extra("The HTTP API", "api", "uvicorn"):
         from drumbeat.api.http.listeners import HttpListener, HttpListeners  # noqa: PLC0415 - only when it is used
         from drumbeat.api.http.server import Server  # noqa: PLC0415 - as above

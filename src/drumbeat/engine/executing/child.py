@@ -45,7 +45,7 @@ class _ParentPipe:
     def next_call(self) -> Load | HandlerCall:
         return self._calls.get()
 
-    def tell(self, message: Message) -> None:
+    def send(self, message: Message) -> None:
         with self._writing:
             self._pipe.send(message)
 
@@ -70,10 +70,10 @@ def serve(pipe: Connection) -> None:
         call = parent.next_call()
         if isinstance(call, Load):
             _load(call)
-            parent.tell(Ready())
+            parent.send(Ready())
             continue
         context = parent.context = Context(
-            call.attempt, parent.tell, lambda: parent.tell(Alive()), call.epoch
+            call.attempt, parent.send, lambda: parent.send(Alive()), call.epoch
         )
         try:
             ending = copy_context().run(_perform, call, context)
@@ -81,8 +81,8 @@ def serve(pipe: Connection) -> None:
             ending = _portable(ending_of(error))
         parent.context = None
         if context.has_seen_cancellation:
-            parent.tell(CancellationSeen(context.is_finished))
-        parent.tell(ending)
+            parent.send(CancellationSeen(context.is_finished))
+        parent.send(ending)
 
 
 def _load(load: Load) -> None:

@@ -34,7 +34,7 @@ class Run:
         "_ends_at",
         "_epoch",
         "_grace",
-        "_heard_at",
+        "_last_beat_at",
         "_silence_limit",
         "_task",
         "_timeout",
@@ -62,7 +62,7 @@ class Run:
         self._ends_at = inf
         """When its task is cancelled, by elapsed time."""
         self._timeout, self._silence_limit = attempt.spec.timeout, definition.heartbeat
-        self._heard_at = self.started_at = clock.elapsed()
+        self._last_beat_at = self.started_at = clock.elapsed()
         self.attempt = attempt
         self.definition = definition
         self._epoch = epoch
@@ -94,7 +94,7 @@ class Run:
             return None
         return min(
             inf if self._timeout is None else self.started_at + self._timeout,
-            inf if self._silence_limit is None else self._heard_at + self._silence_limit,
+            inf if self._silence_limit is None else self._last_beat_at + self._silence_limit,
         )
 
     @property
@@ -116,13 +116,13 @@ class Run:
             self._grace = None
 
     def warn(self, reason: str) -> None:
-        """Tell the handler that it should end soon, without ending it."""
+        """Ask the handler to end soon, without ending it."""
         self.context.ask_to_end(reason)
         if self.on_interrupt is not None:
             self.on_interrupt(reason)
 
     def ask_to_give_back(self, reason: str) -> None:
-        """The same; if the handler ends because of it, the job is given back."""
+        """Ask the handler to end soon; if it ends because of that, the job is given back."""
         self.request = self.request or GivenBack(reason)
         self.warn(reason)
 
@@ -139,7 +139,7 @@ class Run:
     def interrupt(self, ending: Ending, grace: float) -> None:
         """Ask the run to end, and end it after the grace. A second call can only hasten it."""
         if self.definition.place is Place.LOOP and not self._is_watched:
-            grace = 0.0  # nobody would use it: a cancellation reaches the handler at once
+            grace = 0.0  # a cancellation reaches the handler at once
         if grace > 0 and not self.would_end_sooner(grace):
             return
         self._ends_at = self._clock.elapsed() + grace
@@ -172,7 +172,7 @@ class Run:
         self.progress = progress
 
     def _beat(self) -> None:
-        self._heard_at = self._clock.elapsed()
+        self._last_beat_at = self._clock.elapsed()
 
 
 def _reason(ending: Ending) -> str:

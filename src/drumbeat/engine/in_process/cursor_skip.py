@@ -54,10 +54,10 @@ class TickSkipper:
         for edit, verdict in zip(edits, verdicts, strict=True):
             if isinstance(verdict, Written):
                 written += 1
-                self._tell(edit)
+                self._report(edit)
         return written
 
-    def _tell(self, edit: Edit) -> None:
+    def _report(self, edit: Edit) -> None:
         assert edit.before is not None, "only a stored schedule is passed over"
         task = edit.before.schedule.task
         for skip in edit.skips:

@@ -14,12 +14,12 @@ class CoordinatorHealth:
     """Counts consecutive failures in one thread; any thread may read the outage."""
 
     def __init__(
-        self, election: str, asked: Asked, clock: Clock, tell: Callable[[Event], None]
+        self, election: str, asked: Asked, clock: Clock, emit: Callable[[Event], None]
     ) -> None:
         self._election = election
         self._asked: Asked = asked
         self._clock = clock
-        self._tell = tell
+        self._emit = emit
         self.outage: Outage | None = None
         """The present outage; None: the last request was answered."""
 
@@ -27,10 +27,10 @@ class CoordinatorHealth:
         outage = self.outage
         self.outage = outage.then(error) if outage else Outage(error, self._clock.now(), 1)
         since, failures = self.outage.since, self.outage.failures
-        self._tell(CoordinatorFailed(self._election, error, since, failures, self._asked))
+        self._emit(CoordinatorFailed(self._election, error, since, failures, self._asked))
 
     def answered(self) -> None:
         outage, self.outage = self.outage, None
         if outage is not None:
             since, failures = outage.since, outage.failures
-            self._tell(CoordinatorAnswered(self._election, since, failures, self._asked))
+            self._emit(CoordinatorAnswered(self._election, since, failures, self._asked))

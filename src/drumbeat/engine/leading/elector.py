@@ -7,8 +7,8 @@ the loop that asks the coordinator and passes the answers on.
 
 It publishes one immutable state, replaced in a single assignment, so that any thread can call
 `may_act()` at any time. The answer is judged by our own clock, counted from before we asked: a
-pause of this process, a slow reply or a dead coordinator all make it false in time, without anybody
-having to notice.
+pause of this process, a slow reply or a dead coordinator all make it false in time, even if nothing
+detects them.
 
 An appointment is not yet a term. The store accepts a leader's writes only after it has turned the
 lease into an epoch (`engine.leading.leadership`), and only at the highest epoch that it has seen.
@@ -219,7 +219,7 @@ class LeaderElector:
         try:
             while not self._stopping:
                 try:
-                    await self._stand(coordinator)
+                    await self._serve(coordinator)
                 except Exception as error:  # noqa: BLE001 - an elector never stops campaigning
                     self._health.failed(error)
                     self._count_failed_try()
@@ -228,7 +228,7 @@ class LeaderElector:
             with contextlib.suppress(Exception):
                 await coordinator.close()
 
-    async def _stand(self, coordinator: Coordinator) -> None:
+    async def _serve(self, coordinator: Coordinator) -> None:
         await coordinator.open()
         async with asyncio.TaskGroup() as group:
             hints = group.create_task(self._listen(coordinator.leases))
@@ -360,19 +360,19 @@ class LeaderElector:
 
     def _enter(self, state: Leading) -> None:
         self._state = state
-        self._call_home(self._tell_change)
+        self._call_home(self._notify)
 
     def _leave(self, reason: str) -> None:
         if isinstance(self._state, Leading):
             self._lost = (self._state.lease.token, reason)
         self._state = Following(self._clock.elapsed())
-        self._call_home(self._tell_change)
+        self._call_home(self._notify)
 
     def _count_failed_try(self) -> None:
         self.tries += 1
-        self._call_home(self._tell_change)
+        self._call_home(self._notify)
 
-    def _tell_change(self) -> None:
+    def _notify(self) -> None:
         for listener in self._listeners:
             listener()
 

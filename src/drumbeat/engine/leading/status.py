@@ -47,7 +47,7 @@ class LeadershipStatus:
 
     @property
     def outage(self) -> Outage | None:
-        """What the coordinator fails with and since when; None: it answers, or nobody asks it.
+        """The error of the coordinator and since when; None: it answers, or it is not asked.
 
         During an outage nobody new can lead, so an app should report itself as unhealthy.
         """

@@ -72,16 +72,10 @@ class RunningNode:
         self._bus = context.bus
         self._services: asyncio.Task[None] | None = None
         self._unsubscribe: list[Callable[[], object]] = []
+        self.drain_requested = parts.state.drain_requested
+        self.leadership: Leadership | None = parts.state.leadership
         self.draining = False
         self._hurried = False
-
-    @property
-    def drain_requested(self) -> asyncio.Event:
-        return self._parts.state.drain_requested
-
-    @property
-    def leadership(self) -> Leadership | None:
-        return self._parts.state.leadership
 
     @property
     def load(self) -> tuple[int, int]:

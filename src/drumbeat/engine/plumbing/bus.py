@@ -69,7 +69,7 @@ class Bus:
         return end
 
     def hears(self, kind: type[Event]) -> bool:
-        """Whether anybody listens: hot paths do not create events that nobody would hear."""
+        """Whether there are listeners: hot paths do not create events without one."""
         if self._everything:
             return True
         for _, when in self._listeners.get(kind, ()):  # noqa: SIM110 - twice as fast as any()
@@ -80,22 +80,22 @@ class Bus:
     def emit(self, event: Event) -> None:
         listeners = self._listeners.get(type(event))
         if listeners:
-            self._tell(event, listeners)
+            self._deliver(event, listeners)
         if self._everything:
-            self._tell(event, self._everything)
+            self._deliver(event, self._everything)
 
-    def _tell(self, event: Event, listeners: Sequence[Subscription]) -> None:
+    def _deliver(self, event: Event, listeners: Sequence[Subscription]) -> None:
         for listener, _ in tuple(listeners):
             try:
                 answer = listener(event)
-            except ESCAPES as error:  # whatever a listener does, the engine goes on
+            except ESCAPES as error:  # an error of a listener must not stop the engine
                 self._report(event, error)
             else:
                 if answer is not None and inspect.isawaitable(answer):
-                    self._put_off(event, answer)
+                    self._enqueue(event, answer)
 
     async def run(self) -> None:
-        """Run the listeners that are coroutines, one after the other, for ever."""
+        """Run the listeners that are coroutines, one after the other, until cancelled."""
         while True:
             await self._wake_up.wait()
             await self.flush()
@@ -111,7 +111,7 @@ class Bus:
                     raise
                 self._report(event, error)
 
-    def _put_off(self, event: Event, answer: Awaitable[None]) -> None:
+    def _enqueue(self, event: Event, answer: Awaitable[None]) -> None:
         if len(self._backlog) >= LONGEST_BACKLOG:
             _, dropped = self._backlog.popleft()
             if inspect.iscoroutine(dropped):

@@ -61,13 +61,13 @@ class TaskOptions:
     key: str | None = None
     """A name made of the arguments, such as "account-{account_id}", for `key_concurrency`."""
     key_concurrency: int = 1
-    """At most so many jobs with the same key run at once, over the whole fleet."""
+    """How many jobs with the same key may run at once, over the whole fleet."""
     exclusive: str | None = None
     """At most one job that shares this name runs at once, whatever its task."""
     on_conflict: OnConflict = OnConflict.CANCEL
     """What becomes of a job that finds its `exclusive` name taken: "cancel" or "wait"."""
     rate_limit: str | None = None
-    """At most so many starts in a period, over the whole fleet: "100/m", "5/10s"."""
+    """How many jobs may start in a period, over the whole fleet: "100/m", "5/10s"."""
     dedupe_key: str | None = None
     dedupe_for: Length = timedelta(hours=24)
     dedupe_scope: str | None = None
@@ -76,7 +76,7 @@ class TaskOptions:
     tags: tuple[str, ...] = ()
     secret: tuple[str, ...] = ()
     """Arguments whose values are never shown by the API and the command line. The store has them
-    in clear text: anybody who can read the store can read them."""
+    in clear text."""
 
     def __post_init__(self) -> None:
         self._check_kinds()

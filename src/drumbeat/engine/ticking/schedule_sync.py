@@ -33,25 +33,18 @@ TRY_AGAIN_EVERY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class WaitingChange:
-    """A schedule that code changed, and since when the change waits (by the store's clock)."""
-
-    schedule: Schedule
-    since: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A declaration that is not settled yet."""
+    """A declaration by code that is not written yet."""
 
     schedule: Schedule
     since: datetime | None = None
+    """Since when it waits for due ticks, by the store's clock; None: it was not tried yet."""
 
 
 async def declare(
     store: ScheduleStore, schedules: Sequence[Schedule], bus: Bus
 ) -> Sequence[WaitingChange]:
     """Write the schedules to the store; return the changes that have to wait."""
-    waiting = await _settle(store, [_Asked(schedule) for schedule in schedules], bus)
+    waiting = await declare_waiting(store, [WaitingChange(each) for each in schedules], bus)
     for change in waiting:
         bus.emit(ScheduleChangeWaits(change.schedule.name, change.schedule.task))
     return waiting
@@ -60,12 +53,17 @@ async def declare(
 async def declare_waiting(
     store: ScheduleStore, changes: Sequence[WaitingChange], bus: Bus
 ) -> Sequence[WaitingChange]:
-    """Retry changes that had to wait; return those that still have to."""
-    asked = [_Asked(change.schedule, change.since) for change in changes]
-    return await _settle(store, asked, bus)
+    """Write changes, again if another writer is faster; return those that have to wait."""
+    waiting: list[WaitingChange] = []
+    for _ in range(TRIES):
+        if not changes:
+            return waiting
+        changes = await _pass(store, changes, waiting, bus)
+    names = [change.schedule.name for change in changes]
+    raise Contended(f"schedules {names} kept changing while declared")
 
 
-def tell_dropped(edit: Edit, bus: Bus) -> None:
+def report_dropped(edit: Edit, bus: Bus) -> None:
     """Report the due ticks that an edit drops; a pause does not drop ticks but pauses them."""
     for skip in edit.skips:
         if skip.reason is SkipReason.OVERRIDDEN:
@@ -78,10 +76,7 @@ class Declarer(Service):
     name = "declarer"
 
     def __init__(
-        self,
-        store: ScheduleStore,
-        changes: Sequence[WaitingChange],
-        context: ServiceContext,
+        self, store: ScheduleStore, changes: Sequence[WaitingChange], context: ServiceContext
     ) -> None:
         super().__init__(context)
         self._store = store
@@ -94,26 +89,17 @@ class Declarer(Service):
         return TRY_AGAIN_EVERY if self._changes else None
 
 
-async def _settle(
-    store: ScheduleStore, asked: Sequence[_Asked], bus: Bus
-) -> Sequence[WaitingChange]:
-    waiting: list[WaitingChange] = []
-    for _ in range(TRIES):
-        if not asked:
-            return waiting
-        asked = await _pass(store, asked, waiting, bus)
-    names = [each.schedule.name for each in asked]
-    raise Contended(f"schedules {names} kept changing while declared")
-
-
 async def _pass(
-    store: ScheduleStore, asked: Sequence[_Asked], waiting: list[WaitingChange], bus: Bus
-) -> list[_Asked]:
+    store: ScheduleStore,
+    changes: Sequence[WaitingChange],
+    waiting: list[WaitingChange],
+    bus: Bus,
+) -> list[WaitingChange]:
     """Decide and write once; collect what waits, and return what another writer changed first."""
-    found = await store.get([each.schedule.name for each in asked])
+    found = await store.get([each.schedule.name for each in changes])
     edits: list[Edit] = []
-    edited: list[_Asked] = []
-    for each, stored in zip(asked, found.schedules, strict=True):
+    edited: list[WaitingChange] = []
+    for each, stored in zip(changes, found.schedules, strict=True):
         schedule = each.schedule
         declared = schedule_edit.declare(stored, schedule, found.as_of, each.since)
         if declared.waits:
@@ -127,12 +113,12 @@ async def _pass(
             edits.append(declared.edit)
             edited.append(each)
     verdicts = await store.put(edits) if edits else ()
-    raced: list[_Asked] = []
+    raced: list[WaitingChange] = []
     for each, edit, verdict in zip(edited, edits, verdicts, strict=True):
         if isinstance(verdict, Raced):
             raced.append(each)
         else:
             created = edit.before is None
             bus.emit(ScheduleDeclared(each.schedule.name, each.schedule.task, created))
-            tell_dropped(edit, bus)
+            report_dropped(edit, bus)
     return raced

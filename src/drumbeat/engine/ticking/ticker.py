@@ -159,12 +159,12 @@ class Ticker(Service):
             match verdict:
                 case Committed():
                     committed.append(made)
-                    self._tell(made, verdict)
+                    self._emit_ticks(made, verdict)
                 case Raced():
                     self._bus.emit(TickRaced(verdict.name))
         return committed
 
-    def _tell(self, made: Plan, committed: Committed) -> None:
+    def _emit_ticks(self, made: Plan, committed: Committed) -> None:
         epoch = self._term.epoch.number
         if self._bus.hears(TickFired) and len(made.fires) == len(committed.jobs):
             for fire, job_id in zip(made.fires, committed.jobs, strict=True):

@@ -55,13 +55,13 @@ class UnknownSchedules(Service):
         super().__init__(context)
         self._schedules = schedules
         self._registry = registry
-        self._told = 0
+        self._reported = 0
 
     async def once(self) -> float | None:
         """Check all schedules, and report if the number of unknown ones has changed."""
         unknown = await self._unknown()
-        if len(unknown) != self._told:
-            self._told = len(unknown)
+        if len(unknown) != self._reported:
+            self._reported = len(unknown)
             self._bus.emit(SchedulesUnknown(tuple(unknown[:MOST_NAMED]), len(unknown)))
         return LOOK_EVERY
 
