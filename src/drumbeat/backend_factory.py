@@ -20,11 +20,12 @@ from drumbeat.backends.memory.store.fence import epoch_by_token
 from drumbeat.backends.no_election import EveryoneLeads, NoElection
 from drumbeat.backends.store_queue import StoredQueue
 from drumbeat.backends.user_elector import ElectedCoordinator
-from drumbeat.config import Config
+from drumbeat.config import Config, masked
 from drumbeat.config.backends import BACKENDS, NONE, fault_of
 from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError, Unavailable
 from drumbeat.model.part import Part
+from drumbeat.ports.backend_guard import backend_guard
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.ports.elector import Confirming, Elector
@@ -35,6 +36,10 @@ from drumbeat.rules.leadership.elector_check import require_elector
 
 Backend = TypeVar("Backend")
 
+NO_STORE = (
+    "no store is named: give an address such as 'sqlite:///drumbeat.db' in code, "
+    "by DRUMBEAT_STORE or by --store"
+)
 POLL = 1.0
 """Seconds between two polls of a store whose hints may get lost."""
 
@@ -184,10 +189,7 @@ def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
     addresses.check()
     store, coordinator, queue = addresses.store, addresses.coordinator, addresses.queue
     if store is None:
-        raise ConfigurationError(
-            "no store is named: give an address such as 'sqlite:///drumbeat.db' in code, "
-            "by DRUMBEAT_STORE or by --store"
-        )
+        store = _missing_store(runtime)
     electing = config.leader_election and coordinator != NONE
     if coordinator is None or coordinator == NONE:  # the store coordinates as well
         coordinator = store if isinstance(store, str) else "memory://"
@@ -229,6 +231,13 @@ def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
         store_appoints=isinstance(addresses.store, str) and addresses.store == appointed_by,
         electing=electing,
     )
+
+
+def _missing_store(runtime: Runtime) -> Store:
+    guard = backend_guard()
+    if guard is None:
+        raise ConfigurationError(NO_STORE)
+    return guard.missing(MemoryStore(runtime.clock), NO_STORE)
 
 
 def coordinator_at(address: str, config: Config, runtime: Runtime) -> Callable[[], Coordinator]:
@@ -357,7 +366,12 @@ def _make(part: Part, kinds: Mapping[str, Make[Backend]], context: BackendContex
     scheme = _scheme(context.address)
     title = next(each.title for each in BACKENDS if scheme in each.schemes)
     with extra(title, *EXTRAS[title]) if title in EXTRAS else nullcontext():
-        return kinds[title](context)
+        made = kinds[title](context)
+    guard = backend_guard()
+    if guard is None or scheme in IN_PROCESS:
+        return made
+    given_by = context.config.given_by(part)
+    return guard.guarded(made, f"the {part} {masked(context.address)}, given by {given_by}")
 
 
 def _scheme(address: str) -> str:

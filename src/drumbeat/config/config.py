@@ -16,6 +16,7 @@ from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import timedelta
 from typing import Any, Self
 
+from drumbeat.config.backends import NONE
 from drumbeat.config.kinds import (
     BackendUrl,
     Boolean,
@@ -30,11 +31,12 @@ from drumbeat.config.kinds import (
     Token,
 )
 from drumbeat.config.mask import MASK, masked
-from drumbeat.config.origin import SettingOrigin
+from drumbeat.config.origin import CODE, SettingOrigin
 from drumbeat.config.setting import Setting, SettingRow, row_of, setting
 from drumbeat.config.settings import Duration
 from drumbeat.model.errors import ConfigurationError, InvalidInput
 from drumbeat.model.jobs.job import DEFAULT_QUEUE
+from drumbeat.model.part import Part
 from drumbeat.model.time.duration import parse_duration
 
 HIGHEST_CONCURRENCY = 10_000
@@ -218,6 +220,12 @@ class Config:
 
     def length(self, name: str) -> timedelta:
         return parse_duration(getattr(self, name))
+
+    def given_by(self, part: Part) -> str:
+        """Where the address of a part was given: its own, or else the store's."""
+        own = getattr(self, part) not in (None, NONE)
+        origin = self.origins.get(part if own else Part.STORE, CODE)
+        return "the app's code" if origin == CODE else str(origin)
 
     def shown(self, name: str) -> str:
         return shown(SETTING[name], getattr(self, name))

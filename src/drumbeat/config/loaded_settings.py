@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from drumbeat.config.backend_settings import describe
 from drumbeat.config.backends import fault_of
 from drumbeat.config.command_line import command_line
 from drumbeat.config.config import SETTING, SETTINGS, fault_in
+from drumbeat.config.kinds import BackendUrl
 from drumbeat.config.mask import masked
 from drumbeat.config.origin import CODE, DEFAULT, Level, SettingOrigin
 from drumbeat.config.setting import FROM_FILE, PREFIX, Setting
 from drumbeat.config.sources import SettingText, Variables, dotenv_here, environment_of_this_process
 from drumbeat.model.errors import ConfigurationError, InvalidInput
 from drumbeat.model.part import Part
+from drumbeat.ports.backend_guard import backend_guard
 
 PARTS = frozenset(Part)
 SERVER, TOKEN, TOKEN_FILE = f"{PREFIX}SERVER", f"{PREFIX}TOKEN", f"{PREFIX}TOKEN{FROM_FILE}"
@@ -42,11 +44,24 @@ class Sources:
     ) -> Sources:
         """Code and the surroundings of the process; a given environment replaces `.env` too."""
         alone = environment is not None
-        return cls(
+        found = cls(
             code=code,
             dotenv=dotenv if dotenv is not None else {} if alone else dotenv_here(),
             environment=environment_of_this_process() if environment is None else environment,
             command_line=command_line() if given is None else given,
+        )
+        return found if alone else found.for_a_test()
+
+    def for_a_test(self) -> Sources:
+        """The same, in a test without the addresses that would take an app out of memory."""
+        guard, store = backend_guard(), self.code.get(Part.STORE)
+        in_memory = store.startswith("memory:") if isinstance(store, str) else store is not None
+        if guard is None or not guard.refuses or not in_memory:
+            return self
+        return replace(
+            self,
+            dotenv=_without_addresses(self.dotenv),
+            environment=_without_addresses(self.environment),
         )
 
 
@@ -140,6 +155,17 @@ def _find(each: Setting, sources: Sources) -> SettingText | None:
     return environment or Variables(Level.DOTENV, sources.dotenv).find(each)
 
 
+def _without_addresses(texts: Mapping[str, str]) -> Mapping[str, str]:
+    return {name: text for name, text in texts.items() if name not in _ADDRESSES}
+
+
+_ADDRESSES = frozenset(
+    name
+    for each in SETTINGS
+    if isinstance(each.row.kind, BackendUrl)
+    for variable in each.variables
+    for name in (variable, variable + FROM_FILE)
+)
 _KNOWN = frozenset(
     name
     for each in SETTINGS

@@ -24,6 +24,7 @@ from drumbeat.engine.tasks.codec import Unstorable
 from drumbeat.model.errors import ProcessNotStarted
 from drumbeat.model.jobs.ending import Ending, Raised
 from drumbeat.model.jobs.job import Attempt, Progress
+from drumbeat.ports.backend_guard import BackendGuard, backend_guard, set_backend_guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,10 @@ class HandlerProcess:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
-            target=_serve, args=(theirs,), name="drumbeat-handler", daemon=True
+            target=_serve,
+            args=(theirs, backend_guard()),
+            name="drumbeat-handler",
+            daemon=True,
         )
         self._process.start()
         theirs.close()
@@ -118,9 +122,10 @@ class HandlerProcess:
         return self.end()
 
 
-def _serve(pipe: Connection) -> None:
+def _serve(pipe: Connection, guard: BackendGuard | None) -> None:
     from drumbeat.engine.executing.child import serve  # noqa: PLC0415 - imported in the child only
 
+    set_backend_guard(guard)  # the handlers' modules make apps too
     serve(pipe)
 
 

@@ -13,7 +13,7 @@ from drumbeat.ports.caller_transaction import Insertion, Joining, Transactions
 from drumbeat.ports.tracing import Tracing
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Submissions:
     """Submits on the running loop, or through the bridge if there is none."""
 
