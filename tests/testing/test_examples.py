@@ -1,4 +1,4 @@
-"""The examples of docs/testing.md are run as they stand there, as one file of tests."""
+"""The examples of docs/testing.md are run as they stand there, as a project of a user."""
 
 import re
 from pathlib import Path
@@ -10,18 +10,26 @@ import drumbeat.testing
 pytest_plugins = ["pytester"]
 
 PAGE = Path(__file__).parents[2] / "docs" / "testing.md"
+APP = "# hello.py\n"
 EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+SETTINGS = re.compile(r"^```ini\n(.*?)^```", re.MULTILINE | re.DOTALL)
+TEST = re.compile(r"^(?:async )?def test_", re.MULTILINE)
 
 
 @pytest.mark.timeout(900)
 def test_the_examples_in_the_docs_run(pytester: pytest.Pytester) -> None:
-    examples = EXAMPLE.findall(PAGE.read_text(encoding="utf-8"))
-    tests = sum(example.count("async def test_") for example in examples)
+    page = PAGE.read_text(encoding="utf-8")
+    app, *examples = EXAMPLE.findall(page)
+    assert app.startswith(APP)
+    tests = sum(len(TEST.findall(example)) for example in examples)
     assert tests
-    pytester.makepyfile("\n\n".join(examples))
+    (settings,) = SETTINGS.findall(page)
+    pytester.makepyfile(hello=app, test_hello="\n\n".join(examples))
+    pytester.makeini(settings)
     scope = "asyncio_default_fixture_loop_scope=function"
     run = pytester.runpytest_subprocess("-W", "error", "-o", "asyncio_mode=auto", "-o", scope)
     run.assert_outcomes(passed=tests)
+    assert not list(pytester.path.glob("*.db"))
 
 
 def test_every_public_name_is_in_the_docs() -> None:

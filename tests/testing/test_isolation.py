@@ -1,5 +1,7 @@
 """Isolation: an app of a module, with an empty store in memory and a fake clock for one test."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 import asyncio

@@ -120,7 +120,7 @@ class TestARealStoreIsRefused:
         result = run(pytester, ANY_STORE)
         result.assert_outcomes(failed=5)
         store = f"the store postgresql://anna:[*][*][*]@{address}/shop"
-        named = f"{store}, named by environment DRUMBEAT_STORE"
+        named = f"{store}, given by environment DRUMBEAT_STORE"
         result.stdout.fnmatch_lines([refused(named)] * 5)
         assert "hunter2" not in result.stdout.str()
 
@@ -128,7 +128,7 @@ class TestARealStoreIsRefused:
         (pytester.path / ".env").write_text("DRUMBEAT_STORE=sqlite:///real.db\n", encoding="utf-8")
         result = run(pytester, ANY_STORE)
         result.assert_outcomes(failed=5)
-        named = "the store sqlite:///real.db, named by .env DRUMBEAT_STORE"
+        named = "the store sqlite:///real.db, given by .env DRUMBEAT_STORE"
         result.stdout.fnmatch_lines([refused(named)] * 5)
         assert files(pytester) == set()
 
@@ -138,7 +138,7 @@ class TestARealStoreIsRefused:
         monkeypatch.setenv("POSTGRES_DSN", f"postgresql://{server.address}/shop")
         result = run(pytester, ANY_STORE)
         result.assert_outcomes(failed=5)
-        result.stdout.fnmatch_lines(["*named by environment POSTGRES_DSN*"])
+        result.stdout.fnmatch_lines(["*given by environment POSTGRES_DSN*"])
 
     def test_if_the_code_of_a_module_names_it(self, pytester: pytest.Pytester) -> None:
         pytester.makepyfile(hello=HELLO)
@@ -152,7 +152,7 @@ class TestARealStoreIsRefused:
         result = run(pytester, tests)
         result.assert_outcomes(failed=2)
         result.stdout.fnmatch_lines(
-            [refused("the store sqlite:///drumbeat.db, named by the app's code")] * 2
+            [refused("the store sqlite:///drumbeat.db, given by the app's code")] * 2
         )
         assert files(pytester) == set()
 
@@ -199,7 +199,7 @@ class TestARealStoreIsRefused:
         """
         result = run(pytester, tests)
         result.assert_outcomes(failed=3)
-        named = f"the coordinator redis://{server.address}, named by the app's code"
+        named = f"the coordinator redis://{server.address}, given by the app's code"
         result.stdout.fnmatch_lines([refused(named)] * 2)
         assert files(pytester) == set()
 

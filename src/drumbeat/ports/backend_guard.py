@@ -23,7 +23,7 @@ class BackendGuard(Protocol):
     def guarded(self, backend: T, named: str) -> T:
         """The backend, each call of which raises `ConfigurationError` while the guard refuses.
 
-        `named` says which backend it is and what named it: "the store ..., named by ...".
+        `named` is how the error names the backend: "the store ..., given by ...".
         """
         ...
 

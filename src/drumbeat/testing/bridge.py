@@ -31,7 +31,9 @@ class TemporaryBridge(SyncBridge):
             if self._ending is None:
                 started = threading.Event()
                 self._thread = threading.Thread(
-                    target=lambda: asyncio.run(self._run(started)), name="drumbeat-test-bridge"
+                    target=lambda: asyncio.run(self._run(started)),
+                    name="drumbeat-test-bridge",
+                    daemon=True,
                 )
                 self._thread.start()
                 started.wait()
