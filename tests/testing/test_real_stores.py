@@ -226,20 +226,32 @@ class TestARealStoreIsAllowed:
 
         import hello
 
+        async def test_on_no_real_store():
+            await hello.other.submit()
+
         @pytest.mark.drumbeat_real_store
         async def test_on_the_real_store():
             async with hello.app.running():
                 await hello.first.submit()
                 await hello.app.wait_until_idle()
                 assert {job.status for job in (await hello.app.jobs.list()).items} == {"completed"}
+    """
+    AT_THE_END = """
+        import hello
 
-        async def test_on_no_real_store():
-            await hello.other.submit()
+        def pytest_sessionfinish():
+            try:
+                hello.other.submit_sync()
+            except Exception as error:
+                print("at the end", error)
     """
 
-    def test_to_a_test_that_is_marked_and_to_no_other(self, pytester: pytest.Pytester) -> None:
+    def test_to_a_test_that_is_marked_and_to_nobody_else(self, pytester: pytest.Pytester) -> None:
         pytester.makepyfile(hello=HANDLERS)
-        run(pytester, self.TESTS, "--strict-markers").assert_outcomes(passed=1, failed=1)
+        pytester.makeconftest(self.AT_THE_END)
+        result = run(pytester, self.TESTS, "--strict-markers")
+        result.assert_outcomes(passed=1, failed=1)
+        result.stdout.fnmatch_lines(["*at the end a test may not use the store *"])
         assert "drumbeat.db" in files(pytester)
 
     def test_to_all_tests_by_a_setting(self, pytester: pytest.Pytester) -> None:
