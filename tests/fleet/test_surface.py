@@ -137,8 +137,6 @@ def commands(group: click.Group) -> Iterator[click.Command]:
 
 def test_every_operation_has_its_command() -> None:
     named = {
-        operation
-        for each in commands(command)
-        for operation in getattr(each, "operations", ())
+        operation for each in commands(command) for operation in getattr(each, "operations", ())
     }
     assert named == set(OPERATIONS) - WITHOUT_A_COMMAND
