@@ -13,7 +13,7 @@ from chaos.node import BLOCK
 from chaos.node_processes import LOOK_EVERY, NodeProcesses
 from chaos.pairs import PairBackends
 from drumbeat import Drumbeat
-from drumbeat.engine.tasks.task import TaskOptions
+from drumbeat.engine.tasks.options import TaskOptions
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.ids import label_of
 from drumbeat.model.jobs.retry import Retry

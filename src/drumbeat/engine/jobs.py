@@ -8,8 +8,9 @@ from typing import Any
 from drumbeat.engine.operations import Operations
 from drumbeat.engine.plumbing.finished_hints import finished_hints
 from drumbeat.engine.submitting.submitter import Submitter
+from drumbeat.engine.tasks.options import LITERAL_AT_CALLS, TaskOptions
 from drumbeat.engine.tasks.registry import TaskRegistry
-from drumbeat.engine.tasks.task import TaskOptions
+from drumbeat.engine.tasks.task import TaskDefinition
 from drumbeat.model.errors import JobFailed, UnknownJob
 from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.job import (
@@ -49,7 +50,8 @@ class Jobs:
     ) -> Job:
         """Submit a task by its name; `UnknownTask` if it is not registered here."""
         definition = self._registry.get(task)
-        return await self._submitter.submit(definition.job(tuple(args), kwargs or {}, options))
+        chosen = _of_call(definition, options)
+        return await self._submitter.submit(definition.job(tuple(args), kwargs or {}, chosen))
 
     async def submit_many(
         self,
@@ -59,8 +61,9 @@ class Jobs:
     ) -> Sequence[Job]:
         """Submit a task by its name many times: arguments in order, or by name, for each."""
         definition = self._registry.get(task)
+        chosen = _of_call(definition, options)
         return await self._submitter.submit_many(
-            [definition.job_for(call, options) for call in calls]
+            [definition.job_for(call, chosen) for call in calls]
         )
 
     async def get(self, job_id: int) -> Job:
@@ -155,3 +158,10 @@ class Jobs:
 def _refuse_unknown(verdict: Cancelled | CancelRequested | Reopened | TooLate) -> None:
     if isinstance(verdict, TooLate) and verdict.status is None:
         raise UnknownJob(verdict.job_id)
+
+
+def _of_call(definition: TaskDefinition, options: TaskOptions | None) -> TaskOptions | None:
+    if options is None:
+        return None
+    texts = {name: getattr(options, name) for name in LITERAL_AT_CALLS}
+    return definition.call_options(options, texts)

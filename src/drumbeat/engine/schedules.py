@@ -194,8 +194,8 @@ class Schedules:
             return await self.trigger_with(name, lambda spec: spec)
 
         def changed(spec: JobSpec) -> JobSpec:
-            codec = self._registry.get(spec.task).codec
-            return replace(spec, arguments=codec.encode(tuple(args or ()), kwargs or {}))
+            definition = self._registry.get(spec.task)
+            return definition.with_arguments(spec, tuple(args or ()), kwargs or {})
 
         return await self.trigger_with(name, changed)
 

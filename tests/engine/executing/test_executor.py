@@ -12,7 +12,8 @@ from drumbeat import Cancel, Context, Drumbeat, Retry, Snooze, Status
 from drumbeat.engine.executing.executor import Executor
 from drumbeat.engine.executing.run import Run
 from drumbeat.engine.plumbing.bus import Bus
-from drumbeat.engine.tasks.task import TaskOptions, define
+from drumbeat.engine.tasks.options import TaskOptions
+from drumbeat.engine.tasks.task import define
 from drumbeat.model.events import ResultDropped, ServiceFailed
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.jobs.job import RESULT_LIMIT, Attempt, Change, Hold, JobSpec

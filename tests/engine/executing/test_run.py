@@ -7,7 +7,8 @@ import asyncio
 import pytest
 
 from drumbeat.engine.executing.run import Run
-from drumbeat.engine.tasks.task import TaskOptions, define
+from drumbeat.engine.tasks.options import TaskOptions
+from drumbeat.engine.tasks.task import define
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.jobs.ending import GivenBack
 from drumbeat.model.jobs.job import Attempt, Hold, JobSpec

@@ -28,7 +28,8 @@ from drumbeat.engine.executing.processes import (
 )
 from drumbeat.engine.tasks.codec import Unstorable, encode_result
 from drumbeat.engine.tasks.context import CURRENT, Context
-from drumbeat.engine.tasks.task import TaskOptions, define
+from drumbeat.engine.tasks.options import TaskOptions
+from drumbeat.engine.tasks.task import define
 from drumbeat.model.jobs.ending import Raised, Returned
 
 

@@ -11,7 +11,8 @@ from datetime import datetime
 
 from drumbeat.engine.operations import TASKS, OperationOrder, OperationOutcome
 from drumbeat.engine.tasks.context import Context
-from drumbeat.engine.tasks.task import BUILT_IN, TaskDefinition, TaskOptions, define
+from drumbeat.engine.tasks.options import TaskOptions
+from drumbeat.engine.tasks.task import BUILT_IN, TaskDefinition, define
 from drumbeat.model.jobs.job import Job, JobFilter, TooLate
 from drumbeat.model.jobs.operation import Kind
 from drumbeat.model.page import LARGEST_PAGE, PageRequest

@@ -85,6 +85,7 @@ class Codec:
         "_task",
         "_various",
         "signature",
+        "single",
     )
 
     def __init__(self, task: str, parameters: tuple[Parameter, ...], hints: Mapping[str, Any]):
@@ -97,6 +98,12 @@ class Codec:
         self._simple = all(
             parameter.kind is Parameter.POSITIONAL_OR_KEYWORD for parameter in parameters
         )
+        self.single = frozenset(
+            parameter.name
+            for parameter in parameters
+            if parameter.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        )
+        """The parameters that take one argument each."""
         self._various = tuple((parameter.name, parameter.kind) for parameter in parameters)
         try:
             shape = msgspec.defstruct(

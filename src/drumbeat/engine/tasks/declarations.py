@@ -9,6 +9,7 @@ from typing import Any, Unpack
 from drumbeat.engine.submitting.submissions import Submissions
 from drumbeat.engine.tasks.decorators import Decorator, TaskDecorator
 from drumbeat.engine.tasks.handle import Task, TaskSettings
+from drumbeat.engine.tasks.options import TaskOptions
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.engine.tasks.scheduled import (
     Arguments,
@@ -17,7 +18,7 @@ from drumbeat.engine.tasks.scheduled import (
     ScheduleOptions,
     schedule_of,
 )
-from drumbeat.engine.tasks.task import TaskDefinition, TaskOptions, define
+from drumbeat.engine.tasks.task import TaskDefinition, define
 from drumbeat.model.errors import ConfigurationError, DuplicateSchedule
 from drumbeat.model.schedules.schedule import Schedule
 from drumbeat.model.triggers.trigger import Trigger

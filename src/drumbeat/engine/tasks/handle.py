@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Generic, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
 
-from drumbeat.engine.tasks.task import Length, TaskDefinition, TaskOptions
+from drumbeat.engine.tasks.options import Length, TaskOptions
+from drumbeat.engine.tasks.task import TaskDefinition
 from drumbeat.model.errors import InvalidOption
 from drumbeat.model.jobs.job import Job, JobSpec, OnConflict
 from drumbeat.model.jobs.retry import Retry
@@ -93,17 +94,21 @@ class Task(Generic[P, R_co]):
     def options(self, **changes: Unpack[CallSettings]) -> Task[P, R_co]:
         """The same task with other options, for the calls that follow.
 
+        `exclusive`, `dedupe_key` and `dedupe_scope` are templates if they name a parameter of the
+        task, such as "order-{order_id}". Other text stands for itself, with any braces.
+
         With `connection`, the calls belong to the transaction that is open on it: a rollback undoes
         them.
         """
         submission = self._submission
         if "connection" in changes:
             submission = submission.within(changes.pop("connection"))
-        chosen = (self._options or self._definition.options).but(changes)
+        definition = self._definition
+        chosen = definition.call_options(self._options or definition.options, changes)
         for name in ("heartbeat", "secret"):
             if name in changes:
                 raise InvalidOption(f"{name} belongs to the task: give it to @app.task")
-        return Task(self._definition, submission, chosen)
+        return Task(definition, submission, chosen)
 
     async def submit(self, *args: P.args, **kwargs: P.kwargs) -> Job:
         """Submit a job with these arguments. When this returns, the job cannot be lost."""

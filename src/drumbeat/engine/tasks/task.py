@@ -4,36 +4,31 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any
 
 from drumbeat.engine.tasks.codec import Codec, hints_of
 from drumbeat.engine.tasks.context import Context
+from drumbeat.engine.tasks.options import (
+    LONGEST_NAME,
+    TaskOptions,
+    as_templates,
+    length,
+    parse_rate,
+    seconds,
+)
+from drumbeat.engine.tasks.template import is_template, template
 from drumbeat.model.errors import InvalidHandler, InvalidInput, InvalidOption
 from drumbeat.model.fast_construction import fast_replace
-from drumbeat.model.jobs.job import (
-    DEFAULT_QUEUE,
-    HIGHEST_PRIORITY,
-    LEADER_QUEUE,
-    JobSpec,
-    Limit,
-    OnConflict,
-    Rate,
-    check_dedupe_for,
-)
-from drumbeat.model.jobs.retry import DEFAULT_RETRY, Retry
-from drumbeat.model.time.duration import parse_duration
-from drumbeat.model.time.instant import aware
+from drumbeat.model.jobs.job import JobSpec, Limit
 
-LONGEST_NAME = 200
 BUILT_IN = "drumbeat."
 """What the names of built-in tasks begin with, and no others."""
 changed = fast_replace(JobSpec)
 Handler = Callable[..., Any]
-Length: TypeAlias = float | str | timedelta
-"""A length of time: seconds, or as in "15s"."""
+MADE_OF_ARGUMENTS = ("limits", "dedupe_key", "dedupe_scope")
+"""The fields of a job that templates make."""
 
 
 class Place(StrEnum):
@@ -42,139 +37,6 @@ class Place(StrEnum):
     LOOP = "loop"
     THREAD = "thread"
     PROCESS = "process"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskOptions:
-    """How the jobs of a task are run. Each can be changed for one call with `task.options()`."""
-
-    queue: str = DEFAULT_QUEUE
-    priority: int = 0
-    """0 to 100; a higher one runs first."""
-    retry: Retry = DEFAULT_RETRY
-    timeout: Length | None = None
-    """Seconds that one attempt may take."""
-    heartbeat: Length | None = None
-    """Seconds within which the handler must call `ctx.heartbeat()` or `ctx.progress()`."""
-    concurrency: int | None = None
-    """How many jobs of this task may run at once in the whole fleet."""
-    key: str | None = None
-    """A name made of the arguments, such as "account-{account_id}", for `key_concurrency`."""
-    key_concurrency: int = 1
-    """How many jobs with the same key may run at once, over the whole fleet."""
-    exclusive: str | None = None
-    """At most one job that shares this name runs at once, whatever its task."""
-    on_conflict: OnConflict = OnConflict.CANCEL
-    """What becomes of a job that finds its `exclusive` name taken: "cancel" or "wait"."""
-    rate_limit: str | None = None
-    """How many jobs may start in a period, over the whole fleet: "100/m", "5/10s"."""
-    dedupe_key: str | None = None
-    dedupe_for: Length = timedelta(hours=24)
-    dedupe_scope: str | None = None
-    delay: Length = timedelta(0)
-    run_at: datetime | None = None
-    tags: tuple[str, ...] = ()
-    secret: tuple[str, ...] = ()
-    """Arguments whose values are never shown by the API and the command line. The store has them
-    in clear text."""
-
-    def __post_init__(self) -> None:
-        self._check_kinds()
-        self._check_queue()
-        if not 0 <= self.priority <= HIGHEST_PRIORITY:
-            raise InvalidOption(f"priority must lie between 0 and 100, not {self.priority}")
-        for name in ("timeout", "heartbeat"):
-            value = getattr(self, name)
-            if value is not None and not _length(name, value):
-                raise InvalidOption(f"{name} must be longer than zero, not {value!r}")
-        delay = _length("delay", self.delay)
-        check_dedupe_for(_length("dedupe_for", self.dedupe_for))
-        if self.run_at is not None:
-            object.__setattr__(self, "run_at", aware("run_at", self.run_at))
-            if delay:
-                raise InvalidOption("give run_at or delay, not both")
-        self._check_limits()
-
-    @classmethod
-    def of(cls, given: Mapping[str, Any]) -> TaskOptions:
-        """Options by name; an unknown name is refused."""
-        return cls().but(given)
-
-    def but(self, changes: Mapping[str, Any]) -> TaskOptions:
-        """These options with some changed by name; an unknown name is refused."""
-        unknown = changes.keys() - {option.name for option in fields(self)}
-        if unknown:
-            known = ", ".join(option.name for option in fields(self))
-            raise InvalidOption(f"unknown option {min(unknown)!r}; known: {known}")
-        return replace(self, **changes)
-
-    def _check_kinds(self) -> None:
-        for name in ("priority", "concurrency", "key_concurrency"):
-            value: object = getattr(self, name)
-            if not isinstance(value, int) and (name != "concurrency" or value is not None):
-                raise InvalidOption(f"{name} must be a whole number, not {value!r}")
-        if not _is(self.retry, Retry):
-            raise InvalidOption(
-                f"retry must be a Retry such as Retry.linear(3), not {self.retry!r}"
-            )
-        for name in ("tags", "secret"):
-            if _is(getattr(self, name), str):
-                raise InvalidOption(f"{name} must be a tuple of names, not {getattr(self, name)!r}")
-
-    def _check_queue(self) -> None:
-        if (
-            not _is(self.queue, str)
-            or not self.queue
-            or len(self.queue) > LONGEST_NAME
-            or self.queue == LEADER_QUEUE
-        ):
-            raise InvalidOption(
-                f"queue must be a name of 1 to {LONGEST_NAME} characters other than "
-                f"{LEADER_QUEUE!r}, not {self.queue!r}"
-            )
-
-    def _check_limits(self) -> None:
-        if self.concurrency is not None and self.concurrency < 1:
-            raise InvalidOption(f"concurrency must be at least 1, not {self.concurrency}")
-        if self.key_concurrency < 1:
-            raise InvalidOption(f"key_concurrency must be at least 1, not {self.key_concurrency}")
-        try:
-            object.__setattr__(self, "on_conflict", OnConflict(self.on_conflict))
-        except ValueError:
-            raise InvalidOption(
-                f"on_conflict must be 'cancel' or 'wait', not {self.on_conflict!r}"
-            ) from None
-        if self.rate_limit is not None:
-            parse_rate("", self.rate_limit)
-
-
-def _is(value: object, kind: type) -> bool:
-    """Guards callers that do not use a type checker."""
-    return isinstance(value, kind)
-
-
-def _length(name: str, value: Length) -> timedelta:
-    try:
-        return parse_duration(value)
-    except (InvalidInput, TypeError) as error:
-        raise InvalidOption(f"{name}: {error}") from None
-
-
-def _seconds(name: str, value: Length | None) -> float | None:
-    return None if value is None else _length(name, value).total_seconds()
-
-
-def parse_rate(key: str, text: str) -> Rate:
-    """`"100/m"` or `"5/10s"` as a rate."""
-    amount, _, period = text.partition("/")
-    period = period.strip()
-    try:
-        per = parse_duration(period if period[:1].isdigit() else f"1{period}")
-        return Rate(key, int(amount), per if period else timedelta(0))
-    except ValueError as error:
-        raise InvalidOption(
-            f"rate_limit must look like '100/m' or '5/10s', not {text!r}: {error}"
-        ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,14 +51,17 @@ class TaskDefinition:
     takes_context: bool
     spec: JobSpec = field(init=False)
     """What every job of the task has in common."""
+    _has_templates: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "_has_templates", bool(self.options.templates))
+        self.check_templates(self.options)
         object.__setattr__(self, "spec", self._spec(self.options, None))
 
     @property
     def heartbeat(self) -> float | None:
         """Seconds without a heartbeat after which the handler counts as hung; None: no limit."""
-        return _seconds("heartbeat", self.options.heartbeat)
+        return seconds("heartbeat", self.options.heartbeat)
 
     def job(
         self,
@@ -206,11 +71,9 @@ class TaskDefinition:
     ) -> JobSpec:
         """The job for a call; refuses arguments that the handler would not take."""
         payload = self.codec.encode(args, kwargs)
-        if options is None and self.options.key is None:
+        if options is None and not self._has_templates:
             return changed(self.spec, arguments=payload)
-        chosen = options or self.options
-        named = self.codec.by_name(payload) if chosen.key else None
-        return replace(self._spec(chosen, named), arguments=payload)
+        return self._of_payload(payload, options or self.options)
 
     def job_for(
         self, call: Sequence[Any] | Mapping[str, Any], options: TaskOptions | None = None
@@ -220,6 +83,55 @@ class TaskDefinition:
             return self.job((), call, options)
         return self.job(tuple(call), {}, options)
 
+    def with_arguments(
+        self, spec: JobSpec, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> JobSpec:
+        """The same job with other arguments, and with what templates of the task make of them."""
+        fresh = self.job(args, kwargs)
+        made: Sequence[str] = MADE_OF_ARGUMENTS if self._has_templates else ()
+        if spec.task == self.name:
+            made = self._made_by_task(spec, made)
+        return replace(
+            spec, arguments=fresh.arguments, **{name: getattr(fresh, name) for name in made}
+        )
+
+    def call_options(self, base: TaskOptions, changes: Mapping[str, Any]) -> TaskOptions:
+        """The options of a call. Text that names none of the parameters stands for itself."""
+        chosen = base.but(as_templates(changes, self.codec.single))
+        self.check_templates(chosen)
+        return chosen
+
+    def check_templates(self, options: TaskOptions) -> None:
+        """Refuse templates that cannot be made of the arguments, or would show a secret one."""
+        for name, text in options.templates.items():
+            try:
+                arguments = template(text).arguments
+            except InvalidOption as error:
+                raise InvalidOption(f"{name} of task {self.name!r}: {error}") from None
+            if unknown := arguments - self.codec.single:
+                raise InvalidOption(
+                    f"{name} {text!r} of task {self.name!r} names {min(unknown)!r}, which the task "
+                    f"does not take; it takes {', '.join(sorted(self.codec.single)) or 'nothing'} "
+                    f"(write {{{{ and }}}} for braces)"
+                )
+            if secret := arguments.intersection(self.options.secret):
+                raise InvalidOption(
+                    f"{name} {text!r} of task {self.name!r} would show the secret argument "
+                    f"{min(secret)!r}; make it of others"
+                )
+
+    def _of_payload(self, payload: bytes, options: TaskOptions) -> JobSpec:
+        named = self.codec.by_name(payload) if options.templates else {}
+        return replace(self._spec(options, named), arguments=payload)
+
+    def _made_by_task(self, spec: JobSpec, names: Sequence[str]) -> Sequence[str]:
+        """Those of the fields that the task's own templates made, and not other options."""
+        try:
+            made = self._of_payload(spec.arguments, self.options)
+        except InvalidInput:  # the arguments are those of an earlier version of the handler
+            return names
+        return [name for name in names if getattr(made, name) == getattr(spec, name)]
+
     def _spec(self, options: TaskOptions, arguments: Mapping[str, Any] | None) -> JobSpec:
         rate = options.rate_limit
         return JobSpec(
@@ -227,12 +139,12 @@ class TaskDefinition:
             queue=options.queue,
             priority=options.priority,
             run_at=options.run_at,
-            delay=_length("delay", options.delay),
+            delay=length("delay", options.delay),
             retry=options.retry,
-            timeout=_seconds("timeout", options.timeout),
-            dedupe_key=options.dedupe_key,
-            dedupe_for=_length("dedupe_for", options.dedupe_for),
-            dedupe_scope=options.dedupe_scope,
+            timeout=seconds("timeout", options.timeout),
+            dedupe_key=_name(options.dedupe_key, arguments),
+            dedupe_for=length("dedupe_for", options.dedupe_for),
+            dedupe_scope=_name(options.dedupe_scope, arguments),
             limits=self._limits(options, arguments),
             rate=None if rate is None else parse_rate(f"task:{self.name}", rate),
             tags=options.tags,
@@ -244,21 +156,20 @@ class TaskDefinition:
         limits: list[Limit] = []
         if options.concurrency is not None:
             limits.append(Limit(f"task:{self.name}", options.concurrency))
-        if options.key is not None and arguments is not None:
-            key = _render(self.name, options.key, arguments)
+        key = _name(options.key, arguments)
+        if key is not None:
             limits.append(Limit(f"key:{self.name}:{key}", options.key_concurrency))
-        if options.exclusive is not None:
-            limits.append(Limit(f"exclusive:{options.exclusive}", 1, options.on_conflict))
+        exclusive = _name(options.exclusive, arguments)
+        if exclusive is not None:
+            limits.append(Limit(f"exclusive:{exclusive}", 1, options.on_conflict))
         return tuple(limits)
 
 
-def _render(task: str, template: str, arguments: Mapping[str, Any]) -> str:
-    try:
-        return template.format_map(arguments)
-    except (KeyError, IndexError, AttributeError, ValueError) as error:
-        raise InvalidOption(
-            f"key {template!r} of task {task!r} names what the arguments do not have: {error}"
-        ) from None
+def _name(text: str | None, arguments: Mapping[str, Any] | None) -> str | None:
+    """The name that a text or a template stands for; None: it is missing, or they are."""
+    if text is None or not is_template(text):
+        return text
+    return None if arguments is None else template(text).render(arguments)
 
 
 def define(

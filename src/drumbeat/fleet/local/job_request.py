@@ -63,9 +63,7 @@ def with_arguments(spec: JobSpec, args: Arguments, services: Services) -> JobSpe
     if spec.task not in services.registry.names:
         return replace(spec, arguments=unchecked(spec.task, in_order, named).arguments)
     known = services.registry.get(spec.task)
-    fresh = with_its_secrets(known.job(in_order, named), known.options.secret)
-    keyed = known.options.key is not None
-    return replace(spec, arguments=fresh.arguments, limits=fresh.limits if keyed else spec.limits)
+    return with_its_secrets(known.with_arguments(spec, in_order, named), known.options.secret)
 
 
 def with_its_secrets(spec: JobSpec, secret: Collection[str]) -> JobSpec:

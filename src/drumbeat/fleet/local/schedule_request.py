@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
+from drumbeat.engine.tasks.options import TaskOptions
 from drumbeat.engine.tasks.scheduled import Arguments, ScheduleOptions, schedule_of
-from drumbeat.engine.tasks.task import TaskOptions
 from drumbeat.fleet.local.fault import fault_of
 from drumbeat.fleet.local.job_request import (
     sorted_arguments,
