@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from drumbeat.backend_factory import Addresses, connect
 from drumbeat.backends.transactions import CallersTransactions
-from drumbeat.config import Config, Duration, Settings
+from drumbeat.config import Config, Duration, Settings, masked
 from drumbeat.engine.jobs import Jobs
 from drumbeat.engine.leading.lock import Lock, LockRequest
 from drumbeat.engine.leading.status import LeadershipStatus
@@ -95,7 +95,7 @@ class Drumbeat(Declarations):
         self._lifecycle = Lifecycle(state, self._declared)
         if elector is not NO_ELECTOR:
             self.obey(elector)
-        log_events(bus.on, config.instance_id)
+        log_events(bus.on, config.instance_id, masked)
 
     @property
     def id(self) -> NodeId:

@@ -28,7 +28,7 @@ from drumbeat.model.part import Part
 from drumbeat.ports.backend_guard import backend_guard
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.coordinator import Coordinator
-from drumbeat.ports.elector import Confirming, Elector
+from drumbeat.ports.elector import Confirming, Elector, LoggingElector
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store, Topic
@@ -98,6 +98,8 @@ class Backends:
         require_elector(elector)
         if not self.electing:
             return self
+        if isinstance(elector, LoggingElector):
+            elector.leave_logging()
         elected = ElectedCoordinator(elector, self.coordinator, self.store.fence, clock)
         return replace(
             self,

@@ -11,6 +11,7 @@ import pytest
 from drumbeat import Context, Drumbeat, Retry, every
 from drumbeat.testing.clock import START, FakeClock
 from drumbeat.testing.runtime import FakeRuntime
+from tests.log_records import sentence_of, sentences
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def lines(caplog: pytest.LogCaptureFixture, sentence: str) -> list[Mapping[str, 
     return [
         {**record.__dict__["facts"], "level": record.levelname}
         for record in caplog.records
-        if record.getMessage() == sentence and record.name.startswith("drumbeat")
+        if sentence_of(record) == sentence and record.name.startswith("drumbeat")
     ]
 
 
@@ -46,7 +47,13 @@ async def test_the_story_of_a_scheduled_task_can_be_read_in_the_log(
     await clock.until(app.stop(0))
     web = {"instance_id": "web-1", "level": "INFO"}
     tick_at = START.replace(minute=1).isoformat()
-    run = {"task": "cleanup", "job_id": 1, "tick_at": tick_at}
+    run = {
+        "task": "cleanup",
+        "job_id": 1,
+        "attempt": 1,
+        "schedule": "cleanup",
+        "tick_at": tick_at,
+    }
 
     assert lines(caplog, "Registering scheduled task") == [
         {**web, "task": "cleanup", "schedule": "cleanup"}
@@ -62,10 +69,10 @@ async def test_the_story_of_a_scheduled_task_can_be_read_in_the_log(
     assert completed["seconds"] == pytest.approx(0, abs=0.1)
     (lost,) = lines(caplog, "Lost leadership")
     assert (lost["instance_id"], lost["epoch"]) == ("web-1", 1)
-    own = {**run, "schedule": "cleanup", "attempt": 1, "rows": 7}
+    own = {**run, "rows": 7}
     assert lines(caplog, "cleaning") == [{**own, "level": "INFO"}]
 
-    order = [record.getMessage() for record in caplog.records]
+    order = sentences(caplog.records)
     story = [
         "Registering scheduled task",
         "Scheduler started successfully",
@@ -97,11 +104,11 @@ async def test_a_task_that_fails_is_told_with_its_error(
     told = [
         (record.levelname, record.__dict__["facts"])
         for record in caplog.records
-        if record.getMessage().startswith("Task did not complete")
+        if sentence_of(record).startswith("Task failed")
     ]
     assert [level for level, _ in told] == ["WARNING", "ERROR"]
     assert [(facts["attempt"], facts["job_id"]) for _, facts in told] == [(1, job.id), (2, job.id)]
-    assert "RuntimeError: no such account" in told[0][1]["error"]
+    assert told[0][1]["error"] == "RuntimeError: no such account"
 
 
 async def test_jobs_without_a_schedule_do_not_fill_the_log(
@@ -139,7 +146,7 @@ async def test_the_log_of_a_context_keeps_what_was_bound(
     await clock.until(app.stop(0))
     (slow,) = lines(caplog, "slow")
     assert (slow["customer"], slow["seconds"], slow["task"]) == ("Ada", 3, "work")
-    (failed,) = [record for record in caplog.records if record.getMessage() == "failed"]
+    (failed,) = [record for record in caplog.records if sentence_of(record) == "failed"]
     assert failed.exc_info is not None
     assert failed.name == "drumbeat.task.work"
 

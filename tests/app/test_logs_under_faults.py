@@ -18,6 +18,7 @@ from drumbeat.model.events import (
     StoreFailed,
 )
 from servers import Etcd, Postgres
+from tests.log_records import sentences
 
 SOON = 60.0
 QUICK = {"lease_ttl": 2.0, "retry_interval": 0.2, "heartbeat_every": 0.2}
@@ -45,7 +46,7 @@ async def happens(app: Drumbeat, kind: type[Event], times: int = 1) -> None:
 
 
 def outages(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [line for line in caplog.messages if line in OUTAGE]
+    return [line for line in sentences(caplog.records) if line in OUTAGE]
 
 
 async def test_a_killed_postgresql_is_one_outage_for_store_and_coordinator(
@@ -71,7 +72,7 @@ async def test_a_killed_postgresql_is_one_outage_for_store_and_coordinator(
         await app.stop(0)
     assert outages(caplog) == [OUTAGE[0], OUTAGE[1]]
     loud = [record for record in caplog.records if record.levelno >= logging.WARNING]
-    assert {record.getMessage() for record in loud} == {
+    assert set(sentences(loud)) == {
         "The store does not answer",
         "Lost leadership",
     }

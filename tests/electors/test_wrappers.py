@@ -13,6 +13,7 @@ import drumbeat.electors
 from drumbeat.electors import cached, fenced, health_gated, logged, monitored
 from drumbeat.model.errors import InvalidInput, Unavailable
 from drumbeat.testing.clock import FakeClock
+from tests.log_records import sentences
 
 from .support import Bare, Word
 
@@ -163,7 +164,7 @@ async def test_changes_and_failures_become_lines_and_repetitions_do_not(
     for _ in range(3):
         with pytest.raises(Unavailable):
             await elector.is_leader()
-    assert [record.message for record in caplog.records] == [
+    assert sentences(caplog.records) == [
         "Became the leader",
         "Lost leadership",
         "Leadership check failed",

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from drumbeat.backend_factory import Borrowed, coordinator_at
 from drumbeat.backends.memory.coordinator import MemoryCoordinator
-from drumbeat.config import Config
+from drumbeat.config import Config, masked
 from drumbeat.engine.leading.elector import RESIGNED, VOLUNTARY, Candidacy, LeaderElector
 from drumbeat.engine.plumbing.bus import Bus, EventListener
 from drumbeat.engine.plumbing.runtime import SystemRuntime
@@ -65,7 +65,7 @@ class LeaderElection:
         self._bus_task: asyncio.Task[None] | None = None
         self._led: Lease | None = None
         self._changed = asyncio.Event()
-        log_events(self._bus.on, instance_id)
+        self._logged = log_events(self._bus.on, instance_id, masked)
 
     @property
     def token(self) -> int | None:
@@ -137,6 +137,11 @@ class LeaderElection:
         """Call the listener whenever this instance no longer leads. Usable as a decorator."""
         self._bus.on(LeadershipLost, listener)
         return listener
+
+    def leave_logging(self) -> None:
+        """Write no lines when the leadership changes, since an app or `logged` does."""
+        for kind in (LeadershipGained, LeadershipLost):
+            self._logged[kind]()
 
     async def __aenter__(self) -> Self:
         await self.elect()

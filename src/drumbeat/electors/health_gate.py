@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from drumbeat.electors.wrapped import WrappedElector
 from drumbeat.ports.elector import Elector
-from drumbeat.telemetry.logs import LOGGER
+from drumbeat.telemetry.log_lines import LOGGER
 
 HealthCheck: TypeAlias = Callable[[], bool | Awaitable[bool]]
 

@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from drumbeat.model.errors import InvalidOption
 from drumbeat.model.time.duration import parse_duration
-from drumbeat.ports.elector import Elector
+from drumbeat.ports.elector import Elector, LoggingElector
 from drumbeat.rules.leadership.elector_check import require_elector
 
 
@@ -59,6 +59,11 @@ class WrappedElector(ABC):
     def step_down(self, reason: str) -> None:
         if isinstance(self._elector, Electing):
             self._elector.step_down(reason)
+
+    def leave_logging(self) -> None:
+        """Write no lines when the leadership changes, since an app around this elector does."""
+        if isinstance(self._elector, LoggingElector):
+            self._elector.leave_logging()
 
 
 def positive(name: str, given: float | str) -> float:

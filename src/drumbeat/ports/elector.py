@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from drumbeat.model.fleet.lease import Lease
 
@@ -15,6 +15,15 @@ class Elector(Protocol):
 
     async def is_leader(self) -> bool:
         """Whether this instance leads now. An error means that it does not."""
+        ...
+
+
+@runtime_checkable
+class LoggingElector(Protocol):
+    """An elector that logs when this instance begins to lead and when it no longer does."""
+
+    def leave_logging(self) -> None:
+        """Stop that: whoever asks this elector logs it."""
         ...
 
 

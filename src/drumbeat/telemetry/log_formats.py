@@ -1,30 +1,34 @@
-"""Formats of log lines: text for people, JSON for machines. One event is one line in both."""
+"""Formats of log lines: text for people, JSON for machines."""
 
 from __future__ import annotations
 
 import json
 import logging
+import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from textwrap import indent
 from typing import TextIO
 
+from drumbeat.model.log_message import text_of, written
 from drumbeat.model.visible_text import visible, visible_json
+from drumbeat.telemetry.logs import Hide
 
-Hide = Callable[[str], str]
-"""Takes the secrets out of a text."""
-
-QUOTED = frozenset(' "=\t\n\r')
-
-
-def _same(text: str) -> str:
-    return text
+DIM, RESET = "\x1b[2m", "\x1b[0m"
+COLORS: Mapping[int, str] = {
+    logging.DEBUG: "\x1b[36m",
+    logging.INFO: "\x1b[32m",
+    logging.WARNING: "\x1b[33m",
+    logging.ERROR: "\x1b[1;31m",
+    logging.CRITICAL: "\x1b[1;31m",
+}
 
 
 class _Format(logging.Formatter):
-    """What both formats share: the time, the facts, and the error as text."""
+    """What all formats share: the time, the sentence, the facts, and the error as text."""
 
-    def __init__(self, hide: Hide = _same) -> None:
+    def __init__(self, hide: Hide = str) -> None:
         super().__init__()
         self._hide = hide
 
@@ -32,54 +36,71 @@ class _Format(logging.Formatter):
         moment = datetime.fromtimestamp(record.created, UTC)
         return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
-    def _sentence(self, record: logging.LogRecord) -> str:
-        return self._hide(record.getMessage())
-
-    def _facts(self, record: logging.LogRecord) -> Mapping[str, object]:
+    def _parts(self, record: logging.LogRecord) -> tuple[str, Mapping[str, object]]:
+        """The sentence, and the facts beside it."""
         facts: Mapping[str, object] = getattr(record, "facts", {})
-        return {
-            name: value if isinstance(value, int | float | None) else self._hide(str(value))
+        sentence: str | None = getattr(record, "sentence", None)
+        if sentence is None or (facts and not record.args):  # a queue handler has joined them
+            facts, sentence = {} if sentence else facts, record.getMessage()
+        shown = {
+            name: value if isinstance(value, int | float | None) else self._hide(text_of(value))
             for name, value in facts.items()
         }
+        return self._hide(sentence), shown
 
     def _traceback(self, record: logging.LogRecord) -> str:
         return self._hide(self.formatException(record.exc_info)) if record.exc_info else ""
 
 
 class TextFormat(_Format):
-    """`2026-01-12T10:00:00.000Z INFO  Became the leader instance_id=web-1 epoch=7`."""
+    """`2026-01-12T10:00:00.000Z INFO    Became the leader epoch=7 instance_id=web-1`.
+
+    A traceback follows in lines of its own. They are indented, so that no text of an error looks
+    like another record.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
-        sentence = self._sentence(record).replace("\n", "\\n")
-        facts = "".join(f" {name}={_quoted(value)}" for name, value in self._facts(record).items())
-        line = f"{self._time(record)} {record.levelname:<7} {sentence}{facts}"
-        traceback = self._traceback(record)
-        return visible(f"{line}\n{traceback}" if traceback else line)
+        sentence, facts = self._parts(record)
+        line = self._line(record, visible(sentence.replace("\n", "\\n")), written(facts))
+        traceback = indent(visible(self._traceback(record)), "    ")
+        return f"{line}\n{traceback}" if traceback else line
+
+    def _line(self, record: logging.LogRecord, sentence: str, facts: str) -> str:
+        return f"{self._time(record)} {record.levelname:<7} {sentence}{facts}"
+
+
+class ColoredFormat(TextFormat):
+    """The text format in the colours of a terminal."""
+
+    def _line(self, record: logging.LogRecord, sentence: str, facts: str) -> str:
+        time = f"{DIM}{self._time(record)}{RESET}"
+        level = f"{COLORS.get(record.levelno, '')}{record.levelname:<7}{RESET}"
+        return f"{time} {level} {sentence}{DIM}{facts}{RESET}"
 
 
 class JsonFormat(_Format):
     """`{"time": ..., "level": "INFO", "message": "Became the leader", "epoch": 7}`."""
 
     def format(self, record: logging.LogRecord) -> str:
+        sentence, facts = self._parts(record)
         traceback = self._traceback(record)
         line: dict[str, object] = {
-            **self._facts(record),
             "time": self._time(record),
             "level": record.levelname,
             "logger": record.name,
-            "message": self._sentence(record),
-            **({"traceback": traceback} if traceback else {}),
+            "message": sentence,
         }
-        first = ("time", "level", "logger", "message")
-        ordered = {name: line.pop(name) for name in first} | line
-        return visible_json(json.dumps(ordered, ensure_ascii=False, default=str))
+        line = line | {name: value for name, value in facts.items() if name not in line}
+        if traceback:
+            line["traceback"] = traceback
+        return visible_json(json.dumps(line, ensure_ascii=False, default=str))
 
 
 FORMATS: Mapping[str, type[_Format]] = {"TEXT": TextFormat, "JSON": JsonFormat}
 
 
 def write_logs(
-    level: str, form: str, hide: Hide = _same, stream: TextIO | None = None
+    level: str, form: str, hide: Hide = str, stream: TextIO | None = None
 ) -> logging.Handler | None:
     """Write the lines of this process to standard error, unless somebody has arranged for that.
 
@@ -88,16 +109,17 @@ def write_logs(
     root = logging.getLogger()
     if root.handlers or logging.getLogger("drumbeat").handlers:
         return None
-    handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(FORMATS[form](hide))
+    stream = stream or sys.stderr
+    handler = logging.StreamHandler(stream)
+    chosen = ColoredFormat if form == "TEXT" and _shows_colors(stream) else FORMATS[form]
+    handler.setFormatter(chosen(hide))
     root.addHandler(handler)
     root.setLevel(level)
     logging.getLogger("asyncio").setLevel(max(root.level, logging.INFO))
     return handler
 
 
-def _quoted(value: object) -> str:
-    text = str(value)
-    if text and not QUOTED.intersection(text):
-        return text
-    return json.dumps(text, ensure_ascii=False)
+def _shows_colors(stream: TextIO) -> bool:
+    """Whether the stream is a terminal whose user wants colours (https://no-color.org)."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return stream.isatty() and not plain

@@ -1,8 +1,6 @@
-"""Logs: events as lines, one each, with facts by name.
+"""Logs: writes each event as one line, with its facts in the message and in the record.
 
-Some sentences are part of what users may rely on, since they grep for them: "Became the leader",
-"Lost leadership", "Registering scheduled task", "Scheduler started successfully", "Leader executing
-scheduled task", "Skipping task execution - not the leader", "Task completed successfully".
+`log_lines` says what the line of each event is.
 """
 
 from __future__ import annotations
@@ -10,90 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
-from logging import DEBUG, ERROR, INFO, WARNING, getLogger
-from operator import attrgetter
-from typing import Any, Protocol, TypeAlias, TypeVar
+from logging import ERROR, INFO
+from typing import Protocol, TypeVar
 
-from drumbeat.model import events
-from drumbeat.model.errors import Unavailable
-from drumbeat.model.events import Event
-from drumbeat.model.fleet.node import Role
-from drumbeat.model.jobs.ending import Raised, TimedOut
-from drumbeat.model.jobs.job import Attempt, Change
+from drumbeat.model.events import AttemptEnded, Event
+from drumbeat.model.jobs.ending import Raised, RemoteTraceback
+from drumbeat.model.log_message import LogMessage, summary
+from drumbeat.telemetry.log_lines import FREQUENT, FUNCTIONS, LOGGER, TABLE, LineOf, reader
 
 E = TypeVar("E", bound=Event)
-Line: TypeAlias = tuple[int, str, Mapping[str, object]]
-"""A level, a sentence, and facts by name. Facts that are None or empty are not shown."""
-LineOf: TypeAlias = Callable[[Any], Line | None]
-
-LOGGER = getLogger("drumbeat")
-FREQUENT = frozenset({events.AttemptStarted, events.AttemptCompleted, events.TickFired})
-"""Events of each job and tick: not created while their log level is off."""
-
-REMINDER = 64
-"""From this many failures on, warn again whenever their number doubles."""
-OF_ATTEMPT = "task=attempt.spec.task job_id=attempt.job_id"
-
-TABLE: Mapping[type[Event], tuple[int, str, str]] = {
-    events.NodeDraining: (INFO, "Draining", "reason"),
-    events.NodeStopped: (INFO, "Stopped", ""),
-    events.ScheduleDeclared: (INFO, "Registering scheduled task", "task schedule"),
-    events.ScheduleDrifted: (
-        WARNING,
-        "A schedule differs from the code, because a person edited it",
-        "schedule",
-    ),
-    events.ScheduleChangeWaits: (
-        INFO,
-        "A changed schedule keeps its old definition until its due ticks are handled",
-        "task schedule",
-    ),
-    events.TicksDropped: (
-        WARNING,
-        "A change of a schedule dropped ticks that were due; backfill them if they matter",
-        "schedule dropped=count first=tick_at last=through",
-    ),
-    events.PlanFailed: (ERROR, "A schedule could not be planned", "schedule error"),
-    events.LeadershipGained: (INFO, "Became the leader", "election epoch"),
-    events.StoreAnswered: (INFO, "The store answers again", "since failures"),
-    events.FleetJoined: (INFO, "Joining the fleet", "namespace store coordinator"),
-    events.LabelShared: (
-        WARNING,
-        "Another live node has the same label; give each its own instance_id",
-        "node other",
-    ),
-    events.TickFired: (DEBUG, "Tick fired", "schedule tick_at job_id epoch"),
-    events.TickSkipped: (INFO, "Tick skipped", "schedule tick_at count reason"),
-    events.TickRaced: (DEBUG, "A schedule changed while it was planned", "schedule"),
-    events.AttemptSuperseded: (
-        WARNING,
-        "A late settlement was refused: another node has the job",
-        "job_id=hold.job_id fence=hold.fence",
-    ),
-    events.AttemptLost: (
-        WARNING,
-        "A node died while it ran a job",
-        f"{OF_ATTEMPT} node=attempt.node status",
-    ),
-    events.AttemptOverran: (
-        WARNING,
-        "A thread still runs although its attempt is over",
-        OF_ATTEMPT,
-    ),
-    events.ResultDropped: (WARNING, "A result was not stored", f"{OF_ATTEMPT} why"),
-    events.JobExcluded: (
-        WARNING,
-        "A job was cancelled because another holds its exclusive name",
-        "exclusive=name task=job.spec.task job_id=job.id tick_at=job.spec.tick_at",
-    ),
-    events.TaskUnknown: (
-        WARNING,
-        "Jobs wait because their task is unknown on this node",
-        "task",
-    ),
-    events.LockFailed: (WARNING, "A lock could not be taken or kept", "lock=name error"),
-}
-"""Events that always have the same level and sentence. Facts are attributes of the event."""
+Hide = Callable[[str], str]
+"""Takes the secrets out of a text."""
 
 
 class Subscribe(Protocol):
@@ -101,208 +26,62 @@ class Subscribe(Protocol):
 
     def __call__(
         self, kind: type[E], listener: Callable[[E], None], when: Callable[[], bool] | None
-    ) -> object:
-        """Call the listener for each event, while `when` is true."""
+    ) -> Callable[[], None]:
+        """Call the listener for each event, while `when` is true. Returns how to unsubscribe."""
         ...
 
 
-def log_events(subscribe: Subscribe, instance_id: str) -> None:
-    """Write a line for each event whose level is on."""
-    for kind, line_of in {**FUNCTIONS, **{kind: _reader(*TABLE[kind]) for kind in TABLE}}.items():
-        listener = _listener(line_of, instance_id)
-        subscribe(kind, listener, partial(LOGGER.isEnabledFor, INFO) if kind in FREQUENT else None)
+def log_events(
+    subscribe: Subscribe, instance_id: str, hide: Hide = str
+) -> Mapping[type[Event], Callable[[], None]]:
+    """Write a line for each event whose level is on. Returns how to end that, by kind of event."""
+    lines: dict[type[Event], LineOf] = {kind: reader(*TABLE[kind]) for kind in TABLE}
+    lines.update(FUNCTIONS)
+    return {
+        kind: subscribe(
+            kind,
+            _listener(line_of, instance_id, hide),
+            partial(LOGGER.isEnabledFor, INFO) if kind in FREQUENT else None,
+        )
+        for kind, line_of in lines.items()
+    }
 
 
-def _listener(line_of: LineOf, instance_id: str) -> Callable[[Event], None]:
+def _listener(line_of: LineOf, instance_id: str, hide: Hide) -> Callable[[Event], None]:
     def write(event: Event) -> None:
         line = line_of(event)
         if line is None or not LOGGER.isEnabledFor(line[0]):
             return
         level, sentence, facts = line
-        shown: dict[str, object] = {"instance_id": instance_id}
-        for name, value in facts.items():
-            if value not in (None, ""):
-                shown[name] = value.isoformat() if isinstance(value, datetime) else value
-        LOGGER.log(level, "%s", sentence, extra={"facts": shown})
+        shown = {
+            name: _plain(value, hide) for name, value in facts.items() if value not in (None, "")
+        }
+        message = LogMessage(hide(sentence), {**shown, "instance_id": instance_id})
+        LOGGER.log(
+            level,
+            message.template,
+            *message.arguments,
+            extra=message.attributes,
+            exc_info=_error_to_show(event, level),
+        )
 
     return write
 
 
-def _reader(level: int, sentence: str, names: str) -> LineOf:
-    pairs = (each.partition("=") for each in names.split())
-    facts = [(name, attrgetter(path or name)) for name, _, path in pairs]
-
-    def line_of(event: Event) -> Line | None:
-        if not LOGGER.isEnabledFor(level):
-            return None
-        return level, sentence, {name: read(event) for name, read in facts}
-
-    return line_of
+def _error_to_show(event: Event, level: int) -> BaseException | None:
+    """The exception whose traceback belongs to the line; an outage is told without one."""
+    if isinstance(event, AttemptEnded):
+        ending = event.ending
+        if isinstance(ending, Raised) and ending.exception is None and "\n" in ending.error:
+            return RemoteTraceback(ending.error)
+        return event.exception
+    return event.exception if level >= ERROR else None
 
 
-def _started(event: events.NodeStarted) -> Line:
-    who = "Scheduler" if Role.SCHEDULER in event.roles else "Node"
-    return INFO, f"{who} started successfully", {"roles": ",".join(event.roles)}
-
-
-def _service_failed(event: events.ServiceFailed) -> Line:
-    # An outage of a backend has lines of its own, for all services together.
-    no_answer = isinstance(event.error, Unavailable | TimeoutError)
-    level = DEBUG if no_answer and event.backend is not None else ERROR
-    facts = {"service": event.service, "failures": event.failures, "error": repr(event.error)}
-    return level, "A service failed and will retry after a pause", facts
-
-
-def _listener_failed(event: events.ListenerFailed) -> Line:
-    facts = {"event": type(event.event).__name__, "error": event.error}
-    return ERROR, "A listener failed", facts
-
-
-def _schedules_unknown(event: events.SchedulesUnknown) -> Line:
-    if not event.count:
-        return INFO, "Every schedule from code has a task that is known here", {}
-    sentence = (
-        "Schedules from code have tasks that are unknown here, as after a rollback; remove "
-        "them, or run the code that declares them"
-    )
-    facts = {"count": event.count, "schedules": ", ".join(event.schedules)}
-    return WARNING, sentence, facts
-
-
-def _schedule_changed(event: events.ScheduleChanged) -> Line:
-    facts = {"schedule": event.schedule, "reason": event.reason}
-    return INFO, f"Schedule changed: {event.change}", facts
-
-
-def _leadership_lost(event: events.LeadershipLost) -> Line:
-    facts = {"election": event.election, "epoch": event.epoch, "reason": event.reason}
-    return INFO if event.graceful else WARNING, "Lost leadership", facts
-
-
-def _leader_foreign(event: events.LeaderForeign) -> Line:
-    problem = (
-        "The leader does not know some schedules of this instance, so they do not run"
-        if event.schedules
-        else "The leader is not a node of this store, so its ticks do not fire"
-    )
-    facts = {"leader": event.leader, "schedules": ", ".join(event.schedules)}
-    return WARNING, f"{problem}: if it is another app, set namespace= for each app", facts
-
-
-def _election_off(event: events.ElectionOff) -> Line:
-    effect = (
-        "every instance runs every task"
-        if event.runs_everywhere
-        else "every instance tries to lead, and on the shared store each tick still runs once"
-    )
-    facts = {"locks": "this process only" if event.local_locks else "the whole fleet"}
-    return WARNING, f"Leader election is off: {effect}", facts
-
-
-def _store_awaited(event: events.StoreAwaited) -> Line:
-    facts = {
-        "failures": event.failures,
-        "next_try_seconds": round(event.next_try, 1),
-        "gives_up_after_seconds": round(event.left, 1),
-        "error": event.error,
-    }
-    return _level_of_failure(event.failures), f"Waiting for the store {event.store}", facts
-
-
-def _store_failed(event: events.StoreFailed) -> Line:
-    facts = {"since": event.since, "failures": event.failures, "error": event.error}
-    return _level_of_outage(event.failures), "The store does not answer", facts
-
-
-def _coordinator_failed(event: events.CoordinatorFailed) -> Line:
-    facts = {
-        "election": event.election,
-        "since": event.since,
-        "failures": event.failures,
-        "error": repr(event.error),
-    }
-    if event.asked == "elector":
-        sentence = "The elector failed, so this instance does not lead"
-    else:
-        sentence = "The coordinator does not answer"
-    return DEBUG if event.asked == "store" else _level_of_outage(event.failures), sentence, facts
-
-
-def _coordinator_answered(event: events.CoordinatorAnswered) -> Line:
-    facts = {"election": event.election, "since": event.since, "failures": event.failures}
-    level = DEBUG if event.asked == "store" else INFO
-    return level, f"The {event.asked} answers again", facts
-
-
-def _clock_skewed(event: events.ClockSkewed) -> Line:
-    facts = {"skew_seconds": event.skew.total_seconds()}
-    return ERROR, "This node's clock is too far from the store's to lead", facts
-
-
-def _tick_passed(event: events.TickPassed) -> Line:
-    facts = {"task": event.task, "schedule": event.schedule, "tick_at": event.tick_at}
-    count = event.count if event.count > 1 else None
-    return DEBUG, "Skipping task execution - not the leader", {**facts, "count": count}
-
-
-def _attempt_started(event: events.AttemptStarted) -> Line | None:
-    if event.attempt.spec.schedule is None:
-        return None
-    executing = "Executing" if event.leading is None else "Leader executing"
-    facts = {**_facts(event.attempt), "epoch": event.leading}
-    return INFO, f"{executing} scheduled task", facts
-
-
-def _attempt_completed(event: events.AttemptCompleted) -> Line | None:
-    level = DEBUG if event.attempt.spec.schedule is None else INFO
-    if not LOGGER.isEnabledFor(level):
-        return None
-    facts = {**_facts(event.attempt), "seconds": round(event.seconds, 6)}
-    return level, "Task completed successfully", facts
-
-
-def _attempt_ended(event: events.AttemptEnded) -> Line:
-    change = event.settlement.change
-    failed = isinstance(event.ending, Raised | TimedOut)
-    level = ERROR if change is Change.FAIL else WARNING if failed else INFO
-    error = event.settlement.error
-    facts = {**_facts(event.attempt), "attempt": event.attempt.number, "error": error}
-    return level, f"Task did not complete: {change}", facts
-
-
-FUNCTIONS: Mapping[type[Event], LineOf] = {
-    events.NodeStarted: _started,
-    events.ServiceFailed: _service_failed,
-    events.ListenerFailed: _listener_failed,
-    events.SchedulesUnknown: _schedules_unknown,
-    events.ScheduleChanged: _schedule_changed,
-    events.LeadershipLost: _leadership_lost,
-    events.StoreAwaited: _store_awaited,
-    events.StoreFailed: _store_failed,
-    events.LeaderForeign: _leader_foreign,
-    events.ElectionOff: _election_off,
-    events.SettingUnused: lambda event: (WARNING, event.why, {}),
-    events.CoordinatorFailed: _coordinator_failed,
-    events.CoordinatorAnswered: _coordinator_answered,
-    events.ClockSkewed: _clock_skewed,
-    events.TickPassed: _tick_passed,
-    events.AttemptStarted: _attempt_started,
-    events.AttemptCompleted: _attempt_completed,
-    events.AttemptEnded: _attempt_ended,
-}
-"""Events whose level, sentence or facts depend on the event. None: no line."""
-
-
-def _level_of_failure(failures: int) -> int:
-    """Warn at the 1st, 2nd, 4th, 8th failure in a row, so that a long outage makes few lines."""
-    return WARNING if failures & (failures - 1) == 0 else DEBUG
-
-
-def _level_of_outage(failures: int) -> int:
-    """Warn when an outage begins, and rarely again while it lasts."""
-    return DEBUG if 1 < failures < REMINDER else _level_of_failure(failures)
-
-
-def _facts(attempt: Attempt) -> dict[str, object]:
-    spec = attempt.spec
-    return {"task": spec.task, "job_id": attempt.job_id, "tick_at": spec.tick_at}
+def _plain(value: object, hide: Hide) -> object:
+    """A value that can be sent to another process, without secrets."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, BaseException):
+        return hide(summary(value))
+    return hide(value) if isinstance(value, str) else value

@@ -18,7 +18,13 @@ from drumbeat.engine.lifecycle.own_process import (
 from drumbeat.engine.lifecycle.startup import Startup
 from drumbeat.fleet.local.phase import Phase
 from drumbeat.model.errors import NotRunning
-from drumbeat.model.events import CoordinatorFailed, ElectionOff, FleetJoined, SettingUnused
+from drumbeat.model.events import (
+    CoordinatorFailed,
+    ElectionOff,
+    FleetJoined,
+    SettingUnused,
+    TasksMissing,
+)
 from drumbeat.model.fleet.lease import SCHEDULER
 from drumbeat.model.fleet.node import Role, roles_of
 from drumbeat.model.schedules.schedule import Schedule
@@ -141,7 +147,7 @@ class Lifecycle:
         async with app.backends.closed_on_failure():
             if listeners is not None:
                 await listeners.check()
-            self._announce()
+            self._announce(roles)
             schedules = tuple(self._declared.values())
             if app.backends.in_process:
                 schedules = tuple(in_step(schedule) for schedule in schedules)
@@ -150,13 +156,18 @@ class Lifecycle:
             await node.start()
             return node
 
-    def _announce(self) -> None:
+    def _announce(self, roles: frozenset[Role]) -> None:
         """Emit the events with which a node reports its settings when it starts."""
         app = self._app
         config, backends, emit = app.config, app.backends, app.bus.emit
         named = config.coordinator not in (None, NONE)
         coordinator = config.shown("coordinator") if named else "the store"
-        emit(FleetJoined(app.id, config.namespace, config.shown("store"), coordinator))
+        queues = tuple(config.queues) if Role.WORKER in roles else ()
+        tasks, schedules = len(app.registry.names), len(self._declared)
+        addresses = config.namespace, config.shown("store"), coordinator
+        emit(FleetJoined(app.id, *addresses, queues, tasks, schedules))
+        if not tasks and roles & {Role.SCHEDULER, Role.WORKER}:
+            emit(TasksMissing(app.id))
         for note in config.notes:
             emit(SettingUnused(note))
         if not backends.electing:

@@ -21,6 +21,7 @@ from drumbeat.model.ids import NodeId
 from drumbeat.testing.runtime import FakeRuntime
 from tests.engine.support.fleet import Fault, Heard, SkewedClock, ledger
 from tests.engine.support.instances import Instances
+from tests.log_records import sentence_of
 
 TTL = 10.0
 
@@ -38,7 +39,7 @@ async def test_only_the_leader_runs_and_the_others_say_that_they_skip(
     skipped = [
         record.__dict__["facts"]
         for record in caplog.records
-        if record.getMessage() == "Skipping task execution - not the leader"
+        if sentence_of(record) == "Skipping task execution - not the leader"
     ]
     assert Counter(facts["instance_id"] for facts in skipped) == {"instance-2": 5, "instance-3": 5}
     assert {facts["task"] for facts in skipped} == {"work"}

@@ -12,6 +12,7 @@ from drumbeat import Drumbeat
 from drumbeat.model.errors import UnsafeLease
 from drumbeat.model.events import FleetJoined
 from tests.engine.support.fleet import Fault, Fleet
+from tests.log_records import sentence_of
 
 
 @pytest.mark.parametrize(("settings", "renewals"), [({}, 10), ({"renew_interval": "500ms"}, 60)])
@@ -60,11 +61,18 @@ async def test_the_start_names_the_namespace_and_where_it_elects(
     assert (joined.namespace, joined.store) == ("shop", store)
     assert joined.coordinator.startswith(shown)
     assert "hunter2" not in joined.coordinator
-    assert line == {"namespace": "shop", "store": store, "coordinator": joined.coordinator}
+    assert line == {
+        "namespace": "shop",
+        "store": store,
+        "coordinator": joined.coordinator,
+        "queues": "default",
+        "tasks": 0,
+        "schedules": 0,
+    }
 
 
 def _line(caplog: pytest.LogCaptureFixture) -> dict[str, object]:
-    (record,) = [each for each in caplog.records if each.getMessage() == "Joining the fleet"]
+    (record,) = [each for each in caplog.records if sentence_of(each) == "Joining the fleet"]
     facts = {**record.__dict__["facts"]}
     del facts["instance_id"]
     return facts

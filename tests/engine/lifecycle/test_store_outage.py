@@ -24,6 +24,7 @@ from drumbeat.model.ids import JobId
 from drumbeat.model.part import Part
 from drumbeat.telemetry.logs import log_events
 from drumbeat.testing.clock import START, FakeClock
+from tests.log_records import sentences
 
 AWAY = Unavailable("the store is away")
 
@@ -91,7 +92,7 @@ def test_an_outage_is_one_line_when_it_begins_and_one_when_it_is_over(
         node.fails("hand-over", part=Part.COORDINATOR)
     for service in ("heartbeat", "worker", "ticker"):
         node.recovers(service)
-    assert caplog.messages == ["The store does not answer", "The store answers again"]
+    assert sentences(caplog.records) == ["The store does not answer", "The store answers again"]
     assert caplog.records[-1].__dict__["facts"]["failures"] == 30
 
 

@@ -6,8 +6,10 @@ import asyncio
 import traceback
 from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context, copy_context
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from drumbeat.engine.executing.processes import Processes
@@ -19,7 +21,14 @@ from drumbeat.engine.tasks.context import CURRENT
 from drumbeat.engine.tasks.task import Place
 from drumbeat.model.errors import Cancel, InvalidArguments, Snooze
 from drumbeat.model.events import AttemptOverran, ResultDropped
-from drumbeat.model.jobs.ending import Ending, Raised, Returned, Snoozed, Stopped
+from drumbeat.model.jobs.ending import (
+    Ending,
+    Raised,
+    Returned,
+    Snoozed,
+    Stopped,
+    TimedOut,
+)
 from drumbeat.ports.tracing import Tracing
 
 NOTHING = Returned()
@@ -65,7 +74,7 @@ class Executor:
                 ending = NOTHING if result is None else self._returned(run, result)
         except asyncio.CancelledError as error:
             # Nobody interrupted the run, so this is an ordinary error, unlike `Cancel`.
-            return run.interruption or raised(error)
+            return interrupted(run.interruption, error) if run.interruption else raised(error)
         except KeyboardInterrupt:
             raise  # meant for the event loop, not for this handler
         except BaseException as error:
@@ -155,15 +164,37 @@ def ending_of(error: BaseException) -> Ending:
         case Cancel():
             return Stopped(error.reason)
         case InvalidArguments():
-            return Raised(str(error), final=True)
+            return Raised(str(error), final=True, exception=error.with_traceback(None))
         case _:
             return raised(error)
 
 
 def raised(error: BaseException) -> Raised:
     """The error with its traceback, without our own frames above the handler's."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename in OUR_FILES:
-        trace = trace.tb_next
-    error.__traceback__ = trace
+    error.__traceback__ = _trace_of_handler(error)
     return Raised("".join(traceback.format_exception(error)).rstrip(), exception=error)
+
+
+def interrupted(ending: Ending, error: asyncio.CancelledError) -> Ending:
+    """The ending of a run that was cancelled. A time-out keeps the line where the handler was."""
+    if not isinstance(ending, TimedOut):
+        return ending
+    late = TimeoutError(f"timed out after {ending.after:g} s")
+    return replace(ending, exception=late.with_traceback(_trace_of_handler(error)))
+
+
+def _trace_of_handler(error: BaseException) -> TracebackType | None:
+    """The traceback without our own frames above the handler's and below them."""
+    first = error.__traceback__
+    while first is not None and _is_ours(first):
+        first = first.tb_next
+    last = trace = first
+    while trace is not None:
+        last, trace = (last if _is_ours(trace) else trace), trace.tb_next
+    if last is not None:
+        last.tb_next = None
+    return first
+
+
+def _is_ours(trace: TracebackType) -> bool:
+    return trace.tb_frame.f_code.co_filename in OUR_FILES

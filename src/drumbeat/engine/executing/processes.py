@@ -22,7 +22,7 @@ from drumbeat.engine.executing.run import Run
 from drumbeat.engine.executing.threads import Threads
 from drumbeat.engine.tasks.codec import Unstorable
 from drumbeat.model.errors import ProcessNotStarted
-from drumbeat.model.jobs.ending import Ending, Raised
+from drumbeat.model.jobs.ending import Ending, Raised, RemoteTraceback
 from drumbeat.model.jobs.job import Attempt, Progress
 from drumbeat.ports.backend_guard import BackendGuard, backend_guard, set_backend_guard
 
@@ -161,6 +161,8 @@ class Processes:
             child.end()
             raise
         child.free = True
+        if isinstance(ending, Raised) and ending.exception is not None:
+            ending.exception.__cause__ = RemoteTraceback(ending.error)
         return ending
 
     def release(self, child: HandlerProcess) -> None:

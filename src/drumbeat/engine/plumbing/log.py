@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import logging
+from typing import TypeAlias
+
+from drumbeat.model.log_message import LogMessage
+
+ErrorToShow: TypeAlias = BaseException | bool | None
+"""An exception, or True for the one that is being handled."""
 
 
 class Log:
     """A logger that takes facts as named arguments: `log.info("cleaning", rows=7)`.
 
-    The facts travel in the record's `facts` attribute, for formatters that show them apart.
+    The facts are part of the message. The record has them in its attribute `facts` too, and the
+    text before them in `sentence`. As with `logging`, `log.info("%d rows", 7)` formats the
+    sentence, and `exc_info=` adds a traceback.
     """
 
     __slots__ = ("_facts", "_logger")
@@ -19,27 +27,59 @@ class Log:
 
     def bind(self, **facts: object) -> Log:
         """The same log with more facts on each line."""
-        return Log(self._logger, **{**self._facts, **facts})
+        bound = Log(self._logger)
+        bound._facts = {**self._facts, **facts}
+        return bound
 
-    def debug(self, sentence: str, **facts: object) -> None:
-        self._write(logging.DEBUG, sentence, facts)
+    def debug(
+        self, sentence: str, /, *args: object, exc_info: ErrorToShow = None, **facts: object
+    ) -> None:
+        self._write(logging.DEBUG, (sentence, *args), facts, exc_info)
 
-    def info(self, sentence: str, **facts: object) -> None:
-        self._write(logging.INFO, sentence, facts)
+    def info(
+        self, sentence: str, /, *args: object, exc_info: ErrorToShow = None, **facts: object
+    ) -> None:
+        self._write(logging.INFO, (sentence, *args), facts, exc_info)
 
-    def warning(self, sentence: str, **facts: object) -> None:
-        self._write(logging.WARNING, sentence, facts)
+    def warning(
+        self, sentence: str, /, *args: object, exc_info: ErrorToShow = None, **facts: object
+    ) -> None:
+        self._write(logging.WARNING, (sentence, *args), facts, exc_info)
 
-    def error(self, sentence: str, **facts: object) -> None:
-        self._write(logging.ERROR, sentence, facts)
+    def error(
+        self, sentence: str, /, *args: object, exc_info: ErrorToShow = None, **facts: object
+    ) -> None:
+        self._write(logging.ERROR, (sentence, *args), facts, exc_info)
 
-    def exception(self, sentence: str, **facts: object) -> None:
+    def exception(
+        self, sentence: str, /, *args: object, exc_info: ErrorToShow = True, **facts: object
+    ) -> None:
         """Log an error, with the traceback of the exception being handled."""
-        self._write(logging.ERROR, sentence, facts, traceback=True)
+        self._write(logging.ERROR, (sentence, *args), facts, exc_info)
 
     def _write(
-        self, level: int, sentence: str, facts: dict[str, object], *, traceback: bool = False
+        self,
+        level: int,
+        text: tuple[str, *tuple[object, ...]],
+        facts: dict[str, object],
+        error: ErrorToShow,
     ) -> None:
         if self._logger.isEnabledFor(level):
-            extra = {"facts": {**self._facts, **facts}}
-            self._logger.log(level, "%s", sentence, extra=extra, exc_info=traceback, stacklevel=3)
+            message = LogMessage(_formatted(*text), {**self._facts, **facts})
+            self._logger.log(
+                level,
+                message.template,
+                *message.arguments,
+                extra=message.attributes,
+                exc_info=error,
+                stacklevel=3,
+            )
+
+
+def _formatted(sentence: str, *args: object) -> str:
+    if not args:
+        return sentence
+    try:
+        return sentence % (args[0] if isinstance(args[0], dict) and len(args) == 1 else args)
+    except (TypeError, ValueError, KeyError):  # as in `logging`, a wrong format fails no handler
+        return f"{sentence} {args!r}"

@@ -38,6 +38,7 @@ from drumbeat.model.events.node import SettingUnused as SettingUnused
 from drumbeat.model.events.node import StoreAnswered as StoreAnswered
 from drumbeat.model.events.node import StoreAwaited as StoreAwaited
 from drumbeat.model.events.node import StoreFailed as StoreFailed
+from drumbeat.model.events.node import TasksMissing as TasksMissing
 from drumbeat.model.events.schedule import PlanFailed as PlanFailed
 from drumbeat.model.events.schedule import ScheduleChanged as ScheduleChanged
 from drumbeat.model.events.schedule import ScheduleChangeWaits as ScheduleChangeWaits

@@ -13,3 +13,9 @@ class Event:
 
     def __init_subclass__(cls) -> None:
         dataclass(frozen=True)(cls)
+
+    @property
+    def exception(self) -> BaseException | None:
+        """The exception of a failure, with its traceback; None if the event has none."""
+        error: object = getattr(self, "error", None)
+        return error if isinstance(error, BaseException) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from drumbeat.model.events.event import Event
 from drumbeat.model.ids import JobId
-from drumbeat.model.jobs.ending import Ending
+from drumbeat.model.jobs.ending import Ending, Raised, TimedOut
 from drumbeat.model.jobs.job import Attempt, Hold, Job, Settlement, Status
 
 
@@ -37,6 +37,14 @@ class AttemptEnded(Event):
     ending: Ending
     settlement: Settlement
     seconds: float
+
+    @property
+    def exception(self) -> BaseException | None:
+        """What the handler raised, or a `TimeoutError` with where it was; None: it did not fail.
+
+        None too if the exception was raised in another process and cannot be sent here.
+        """
+        return self.ending.exception if isinstance(self.ending, Raised | TimedOut) else None
 
 
 class JobSettled(Event):

@@ -117,3 +117,15 @@ class FleetJoined(Event):
     """Its address, without secrets."""
     coordinator: str
     """Its address, without secrets, or "the store"."""
+    queues: tuple[str, ...]
+    """The queues that it serves, if it is a worker."""
+    tasks: int
+    """The number of tasks that its app has."""
+    schedules: int
+    """The number of schedules that its code declares."""
+
+
+class TasksMissing(Event):
+    """This node should schedule or run jobs, but its app has no tasks."""
+
+    node: NodeId

@@ -25,11 +25,20 @@ class Raised:
     """The error itself; None if it was raised in another process and could not be sent here."""
 
 
+class RemoteTraceback(Exception):
+    """The traceback of an error that was raised in another process, as text."""
+
+    def __str__(self) -> str:
+        return f"\n{super().__str__()}"
+
+
 @dataclass(frozen=True, slots=True)
 class TimedOut:
     """The handler exceeded its time-out, or its heartbeat was missing."""
 
     after: float
+    exception: TimeoutError | None = field(default=None, compare=False, repr=False)
+    """Its cause shows where the handler was; None if that is not known, as for a thread."""
 
 
 @dataclass(frozen=True, slots=True)
