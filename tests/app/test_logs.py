@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
-from drumbeat import Context, Drumbeat, Retry, every
+from drumbeat import Cancel, Context, Drumbeat, Retry, every
+from drumbeat.electors import LeaderAwareScheduler, LeaderElection, logged
+from drumbeat.model.errors import JobFailed
+from drumbeat.model.events import AttemptEnded
 from drumbeat.testing.clock import START, FakeClock
 from drumbeat.testing.runtime import FakeRuntime
 from tests.log_records import sentence_of, sentences
@@ -159,3 +165,106 @@ async def test_a_node_that_schedules_nothing_does_not_say_that_a_scheduler_start
     await clock.until(app.stop(0))
     assert lines(caplog, "Scheduler started successfully") == []
     assert [line["roles"] for line in lines(caplog, "Node started successfully")] == ["worker"]
+
+
+async def test_the_start_tells_what_the_node_has_and_serves(
+    clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="drumbeat")
+    app = Drumbeat("memory://", runtime=FakeRuntime(clock), queues=("mail", "default"))
+
+    @app.task
+    async def work() -> None: ...
+
+    @app.scheduled(every(minutes=1))
+    async def cleanup() -> None: ...
+
+    await app.start()
+    await clock.until(app.stop(0))
+    (joined,) = lines(caplog, "Joining the fleet")
+    assert (joined["store"], joined["coordinator"]) == ("memory://", "the store")
+    assert (joined["queues"], joined["tasks"], joined["schedules"]) == ("mail,default", 2, 1)
+    assert not [record for record in caplog.records if record.levelname == "WARNING"]
+
+
+@pytest.mark.parametrize("role", ["scheduler", "worker"])
+async def test_an_app_without_tasks_says_so(
+    app: Drumbeat, clock: FakeClock, caplog: pytest.LogCaptureFixture, role: str
+) -> None:
+    await app.start([role])
+    await clock.until(app.stop(0))
+    (warning,) = [record for record in caplog.records if record.levelname == "WARNING"]
+    assert "This app has no tasks: import the modules that declare them" in warning.getMessage()
+
+
+async def test_the_event_of_a_failure_has_its_exception(app: Drumbeat, clock: FakeClock) -> None:
+    ended: list[AttemptEnded] = []
+    app.on(AttemptEnded)(ended.append)
+    error = LookupError("no account")
+
+    @app.task(retry=Retry.linear(max_retries=0))
+    async def work() -> None:
+        raise error
+
+    @app.task(retry=Retry.linear(max_retries=0), timeout=1)
+    async def late() -> None:
+        await asyncio.Event().wait()
+
+    @app.task
+    async def gives_up() -> None:
+        raise Cancel("nothing to do")
+
+    await app.start()
+    for task in (work, late, gives_up):
+        with suppress(JobFailed):
+            await clock.until(app.jobs.wait((await task.submit()).id))
+    await clock.until(app.stop(0))
+    failed, timed_out, cancelled = (event.exception for event in ended)
+    assert failed is error
+    assert isinstance(timed_out, TimeoutError)
+    names = [frame.name for frame in traceback.extract_tb(timed_out.__traceback__)]
+    assert names == ["late", "wait"]
+    assert cancelled is None
+
+
+async def test_the_end_of_an_attempt_without_failure_is_told_with_its_reason(
+    app: Drumbeat, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="drumbeat")
+
+    @app.task
+    async def work() -> None:
+        raise Cancel("nothing to do")
+
+    await app.start()
+    await clock.until(app.jobs.wait((await work.submit()).id))
+    await clock.until(app.stop(0))
+    (line,) = lines(caplog, "Task cancelled")
+    assert (line["level"], line["reason"]) == ("INFO", "nothing to do")
+
+
+async def test_one_line_tells_of_each_change_of_leadership(
+    app: Drumbeat, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="drumbeat")
+    election = LeaderElection("web-1", runtime=FakeRuntime(clock))
+    async with LeaderAwareScheduler(logged(election, "web-1"), app):
+        await clock.advance(5)
+    leadership = [
+        sentence
+        for sentence in sentences(caplog.records)
+        if sentence in ("Became the leader", "Lost leadership")
+    ]
+    assert leadership == ["Became the leader", "Lost leadership"]
+
+
+async def test_an_election_that_is_logged_around_is_told_once(
+    clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="drumbeat")
+    election = LeaderElection("web-1", runtime=FakeRuntime(clock))
+    elector = logged(election, "web-1")
+    async with election:
+        assert await elector.is_leader()
+    assert not await elector.is_leader()
+    assert sentences(caplog.records) == ["Became the leader", "Lost leadership"]

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from textwrap import indent
 from typing import TextIO
@@ -109,9 +109,8 @@ def write_logs(
     root = logging.getLogger()
     if root.handlers or logging.getLogger("drumbeat").handlers:
         return None
-    stream = stream or sys.stderr
-    handler = logging.StreamHandler(stream)
-    chosen = ColoredFormat if form == "TEXT" and _shows_colors(stream) else FORMATS[form]
+    handler = logging.StreamHandler(stream or sys.stderr)
+    chosen = ColoredFormat if form == "TEXT" and _shows_colors(handler.stream) else FORMATS[form]
     handler.setFormatter(chosen(hide))
     root.addHandler(handler)
     root.setLevel(level)
@@ -119,7 +118,8 @@ def write_logs(
     return handler
 
 
-def _shows_colors(stream: TextIO) -> bool:
+def _shows_colors(stream: object) -> bool:
     """Whether the stream is a terminal whose user wants colours (https://no-color.org)."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return stream.isatty() and not plain
+    isatty: Callable[[], bool] | None = getattr(stream, "isatty", None)
+    return not plain and isatty is not None and isatty()
