@@ -90,7 +90,7 @@ def put(session: Session, key: str, value: str, revision: int | None) -> None:
       drumbeat config put colour blue
       drumbeat config put limits '{"mails": 5}' --revision 3
     """
-    entry = session.ask(
+    entry = session.ask_or_create(
         lambda fleet: fleet.configuration.put(
             key, _value(value), revision=revision, reason=session.reason
         )
@@ -123,7 +123,7 @@ class _Report:
 def _report(session: Session) -> _Report:
     """The settings of the server or the app that is named, else those of this environment."""
     if server_of(session) is not None:
-        return _Report(session.run(session.target(), lambda fleet: fleet.settings()))
+        return _Report(session.ask_code(lambda fleet: fleet.settings()))
     if session.app_path is not None:
         app = session.app()
         return _Report(asyncio.run(app.fleet.settings()), notes=app.settings.notes)

@@ -52,7 +52,7 @@ def _of_fleet(session: Session) -> list[Check]:
             target.check_store()
         except Problem:
             return _of_election(session, target)
-        return session.run(target, lambda fleet: _checks(fleet, target, session))
+        return session.run(target.open_existing(), lambda fleet: _checks(fleet, target, session))
     except (DrumbeatError, Problem) as error:
         return [Check("store", ok=False, found=str(error))]
 
@@ -64,7 +64,7 @@ def _of_election(session: Session, target: Target) -> list[Check]:
         target.check_election()
     except Problem:
         return [store]
-    return [store, session.run(target, leader_check)]
+    return [store, session.run(target.open_existing(), leader_check)]
 
 
 async def _checks(fleet: Fleet, target: Target, session: Session) -> list[Check]:

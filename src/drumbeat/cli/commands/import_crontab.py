@@ -70,7 +70,7 @@ def crontab(
     with click.open_file(str(file), encoding="utf-8") as opened:
         found = read_crontab(opened.read(), tz, has_user=system)
     if applies:
-        session.ask(lambda fleet: _create(fleet, found.lines, session.reason))
+        session.ask_or_create(lambda fleet: _create(fleet, found.lines, session.reason))
     if declares:
         click.echo(declarations(found.lines))
     else:

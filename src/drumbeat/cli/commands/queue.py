@@ -67,7 +67,7 @@ def pause(session: Session, name: str) -> None:
     Example:
       drumbeat queue pause mail --reason "the mail server is down"
     """
-    found = session.ask(lambda fleet: fleet.queues.pause(name, session.reason))
+    found = session.ask_or_create(lambda fleet: fleet.queues.pause(name, session.reason))
     session.output.show({"queue": name, "paused": found.paused}, f"The queue {name} is paused.")
 
 

@@ -29,7 +29,7 @@ def list_tasks(session: Session) -> None:
     Example:
       drumbeat --app shop.jobs:app task list
     """
-    found = session.run(session.target(), lambda fleet: fleet.tasks())
+    found = session.ask_code(lambda fleet: fleet.tasks())
     session.output.show(found, _tasks(found))
 
 

@@ -57,7 +57,7 @@ def create(session: Session, name: str, scope: str, expires_in: str | None) -> N
         expires_at = None if lifetime is None else await fleet.now() + lifetime
         return await fleet.tokens.create(name, Scope(scope), expires_at, session.reason)
 
-    made = session.ask(ask)
+    made = session.ask_or_create(ask)
     session.output.say(ONCE)
     session.output.show(_data(made, session.output.now), made.token)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -65,23 +66,37 @@ class Session:
         return LocalTarget(self.app(or_server=True), self.reason, shared=self.make is not None)
 
     def ask(self, question: Callable[[Fleet], Awaitable[T]]) -> T:
-        """The fleet's answer. A store in memory is refused, since it is new and empty."""
+        """The fleet's answer; a `Problem` if its store does not exist or is in memory."""
         target = self.target()
         target.check_store()
-        return self.run(target, question)
+        return self.run(target.open_existing(), question)
+
+    def ask_or_create(self, question: Callable[[Fleet], Awaitable[T]]) -> T:
+        """The same, for what may come before the first node: it creates the store if need be."""
+        target = self.target()
+        target.check_store()
+        return self.run(target.open(), question)
 
     def ask_election(self, question: Callable[[Fleet], Awaitable[T]]) -> T:
         """The fleet's answer about its leaders, which an outer coordinator may know."""
         target = self.target()
         target.check_election()
-        return self.run(target, question)
+        return self.run(target.open_existing(), question)
 
-    def run(self, target: Target, question: Callable[[Fleet], Awaitable[T]]) -> T:
+    def ask_code(self, question: Callable[[Fleet], Awaitable[T]]) -> T:
+        """The fleet's answer about its tasks or its settings, for which no store is opened."""
+        return self.run(self.target().open_without_store(), question)
+
+    def run(
+        self,
+        opened: AbstractAsyncContextManager[Fleet],
+        question: Callable[[Fleet], Awaitable[T]],
+    ) -> T:
         """The answer of one fleet, on an event loop of its own."""
         import asyncio  # noqa: PLC0415 - the help does not need it
 
         async def connected() -> T:
-            async with target.open() as fleet:
+            async with opened as fleet:
                 return await question(fleet)
 
         try:

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from drumbeat.app import Drumbeat
 from drumbeat.cli.exit_codes import Exit, Problem
+from drumbeat.cli.session.existing_store import check_exists
 from drumbeat.config.backends import NONE
 from drumbeat.fleet.actor import Actor
 from drumbeat.fleet.fleet import Fleet
@@ -26,7 +27,15 @@ class Target(Protocol):
     """A fleet that can be opened."""
 
     def open(self) -> AbstractAsyncContextManager[Fleet]:
-        """The fleet, connected."""
+        """The fleet, connected. A store that does not exist yet is created."""
+        ...
+
+    def open_existing(self) -> AbstractAsyncContextManager[Fleet]:
+        """The fleet, connected; a `Problem` if its store does not exist."""
+        ...
+
+    def open_without_store(self) -> AbstractAsyncContextManager[Fleet]:
+        """The fleet, for questions about its code: its tasks and its settings."""
         ...
 
     def check_store(self) -> None:
@@ -52,6 +61,16 @@ class LocalTarget:
         async with self.app.connected():
             yield self.app.fleet.acting_as(Actor(_user(), self._reason))
 
+    @asynccontextmanager
+    async def open_existing(self) -> AsyncGenerator[Fleet]:
+        await check_exists(self.app)
+        async with self.open() as fleet:
+            yield fleet
+
+    @asynccontextmanager
+    async def open_without_store(self) -> AsyncGenerator[Fleet]:
+        yield self.app.fleet
+
     def check_store(self) -> None:
         if self._in_memory:
             raise Problem(NOT_VISIBLE, Exit.USAGE)
@@ -73,6 +92,12 @@ class RemoteTarget:
         from drumbeat.fleet.remote.fleet import RemoteFleet  # noqa: PLC0415 - slow to import
 
         return RemoteFleet(self.url, self._token, reason=self._reason)
+
+    def open_existing(self) -> AbstractAsyncContextManager[Fleet]:
+        return self.open()
+
+    def open_without_store(self) -> AbstractAsyncContextManager[Fleet]:
+        return self.open()
 
     def check_store(self) -> None:
         """A server sees its own store."""

@@ -12,6 +12,7 @@ from drumbeat.backends.sqlite.coordinator.configuration import SqliteConfigurati
 from drumbeat.backends.sqlite.coordinator.leases import SqliteLeases
 from drumbeat.backends.sqlite.coordinator.machine import Machine, boot_id
 from drumbeat.backends.sqlite.coordinator.registry import SqliteRegistry
+from drumbeat.backends.sqlite.schema.schema import Schema
 from drumbeat.ports.clock import Clock
 
 PATIENCE = 2.0
@@ -37,6 +38,7 @@ class SqliteCoordinator:
         """`boot` names the present start of the machine; None: as the kernel does."""
         access = Access(Path(path).absolute(), namespace, PATIENCE)
         self._database: Database[Session] = database(access, clock, self._begin)
+        self.migrations = Schema(access, clock)
         machine = Machine(clock, boot_id() if boot is None else boot)
         waiter = HintWaiter(self._database.messenger.subscribe, clock)
         self.leases = SqliteLeases(self._database, machine, waiter)

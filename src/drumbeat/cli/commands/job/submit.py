@@ -72,7 +72,7 @@ def submit(
             )
         return (await fleet.jobs.create(request(NewJobView, fields))).view
 
-    job = session.ask(ask)
+    job = session.ask_or_create(ask)
     if waits:
         wait_for(session, job.id, None)
         return

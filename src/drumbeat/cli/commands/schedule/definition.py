@@ -86,7 +86,7 @@ def create(
         except Conflict as error:
             raise Problem(f"{error}; --replace replaces it", Exit.CONFLICT) from error
 
-    schedule, is_new = session.ask(ask)
+    schedule, is_new = session.ask_or_create(ask)
     report(session, schedule, f"schedule {name} was {'created' if is_new else 'replaced'}")
 
 
