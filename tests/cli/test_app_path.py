@@ -81,3 +81,18 @@ def test_a_bad_setting_of_the_command_line_is_not_blamed_on_the_code(load: Load)
     answer = load("from drumbeat import Drumbeat\napp = Drumbeat()\n", "--namespace", "my app")
     assert answer.code == 2
     assert answer.err.endswith("(given by command line --namespace)\n")
+
+
+def test_an_app_that_names_no_store_has_the_file_of_development(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DRUMBEAT_SERVER", raising=False)
+    (tmp_path / "shop_of_no_store.py").write_text(
+        "from drumbeat import Drumbeat\napp = Drumbeat()\n", encoding="utf-8"
+    )
+    path = ("--app", "shop_of_no_store:app")
+    assert "no store is named" in run(*path, "job", "list").err
+    assert run("--store", "sqlite:///drumbeat.db", "db", "migrate").code == 0
+    assert "no store is named" in run("run", *path[1:]).err  # nobody runs a node there by accident
+    assert run(*path, "job", "list").out == "There are no such jobs.\n"

@@ -172,12 +172,14 @@ def test_a_file_of_somebody_else_is_refused_with_one_sentence(folder: Path, ask:
     assert "is not a SQLite file" in answer.stderr
 
 
-def test_development_runs_sample_tasks_and_restarts_when_code_changes(
-    folder: Path, start: Start
+def test_development_keeps_the_file_of_the_app_and_restarts_when_code_changes(
+    folder: Path, start: Start, ask: Ask
 ) -> None:
     development = start("dev", "shop:app", "--http-addr", "127.0.0.1:0")
+    development.says("In another terminal: drumbeat --app shop:app schedule list")
     development.says("Became the leader")
-    assert (folder / "drumbeat.db").exists()
+    assert not (folder / "drumbeat.db").exists()
+    assert "hourly" in ask("--app", "shop:app", "schedule", "list").stdout
     new = folder / "shop.new"  # it takes the place of the other at once, as an editor does it
     new.write_text(APP + "\n# changed\n", encoding="utf-8")
     new.replace(folder / "shop.py")

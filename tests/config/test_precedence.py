@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from drumbeat import Drumbeat
-from drumbeat.config import SETTINGS, Config, Level, given_on_command_line
+from drumbeat.config import SETTINGS, CommandLine, Config, Level, given_on_command_line
 from drumbeat.config.setting import Setting
 
 EVERYWHERE: Mapping[str, Mapping[str, object]] = {
@@ -170,7 +170,7 @@ def test_backends_of_the_environment_leave_a_store_alone_that_code_names() -> No
 
 
 def test_the_command_line_reaches_apps_that_are_made_while_their_module_is_imported() -> None:
-    with given_on_command_line({"concurrency": "9"}):
+    with given_on_command_line(CommandLine({"concurrency": "9"})):
         app = Drumbeat("memory://", concurrency=3, environment={})
     assert app.settings.concurrency == 9
     assert Drumbeat("memory://", concurrency=3, environment={}).settings.concurrency == 3

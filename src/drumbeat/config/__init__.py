@@ -4,7 +4,7 @@ Each is stronger than the one before it, and every value knows where it came fro
 found before anything starts, each reported in one sentence.
 """
 
-from drumbeat.config.command_line import given_on_command_line
+from drumbeat.config.command_line import CommandLine, given_on_command_line
 from drumbeat.config.config import SETTING, SETTINGS, Config, shown
 from drumbeat.config.loaded_settings import LoadedSettings, Sources
 from drumbeat.config.mask import masked
@@ -14,6 +14,7 @@ from drumbeat.config.settings import Duration, Settings
 __all__ = [
     "SETTING",
     "SETTINGS",
+    "CommandLine",
     "Config",
     "Duration",
     "Level",

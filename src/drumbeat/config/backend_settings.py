@@ -23,9 +23,9 @@ _STRENGTH = {level: strength for strength, level in enumerate(Level)}
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """The address of a part, and where it came from."""
+    """The address of a part, or None for none, and where it came from."""
 
-    address: str
+    address: str | None
     origin: SettingOrigin
 
 

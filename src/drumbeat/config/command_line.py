@@ -9,19 +9,33 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-
-_NOTHING: Mapping[str, str] = {}
-_GIVEN: ContextVar[Mapping[str, str]] = ContextVar("drumbeat_command_line", default=_NOTHING)
+from dataclasses import dataclass, field
 
 
-def command_line() -> Mapping[str, str]:
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """What a command gives the apps that it loads."""
+
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The settings of its options, which override all others."""
+    default_store: str | None = None
+    """The store of an app that names none."""
+    development_store: str | None = None
+    """The store of an app that names a server; see `drumbeat.config.development`."""
+
+
+_NOTHING = CommandLine()
+_GIVEN: ContextVar[CommandLine] = ContextVar("drumbeat_command_line", default=_NOTHING)
+
+
+def command_line() -> CommandLine:
     return _GIVEN.get()
 
 
 @contextmanager
-def given_on_command_line(settings: Mapping[str, str]) -> Generator[None]:
-    """Give these settings precedence for the apps that are made in the body."""
-    token = _GIVEN.set(settings)
+def given_on_command_line(given: CommandLine) -> Generator[None]:
+    """Give this to the apps that are made in the body."""
+    token = _GIVEN.set(given)
     try:
         yield
     finally:

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from drumbeat.config.backend_settings import describe
+from drumbeat.config.backend_settings import Description, describe
 from drumbeat.config.backends import fault_of
-from drumbeat.config.command_line import command_line
+from drumbeat.config.command_line import CommandLine, command_line
 from drumbeat.config.config import SETTING, SETTINGS, fault_in
+from drumbeat.config.development import without_servers
 from drumbeat.config.kinds import BackendUrl
 from drumbeat.config.mask import masked
 from drumbeat.config.origin import CODE, DEFAULT, Level, SettingOrigin
@@ -32,7 +33,7 @@ class Sources:
     code: Mapping[str, object] = field(default_factory=dict[str, object])
     dotenv: Mapping[str, str] = field(default_factory=dict[str, str])
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
-    command_line: Mapping[str, str] = field(default_factory=dict[str, str])
+    command_line: CommandLine = field(default_factory=CommandLine)
 
     @classmethod
     def of_this_process(
@@ -48,7 +49,7 @@ class Sources:
             code=code,
             dotenv=dotenv if dotenv is not None else {} if alone else dotenv_here(),
             environment=environment_of_this_process() if environment is None else environment,
-            command_line=command_line() if given is None else given,
+            command_line=command_line() if given is None else CommandLine(given),
         )
         return found if alone else found.for_a_test()
 
@@ -85,7 +86,8 @@ class LoadedSettings:
         loaded._refuse_unknown(sources.code)
         for each in SETTINGS:
             loaded._settle(each, sources)
-        loaded._describe_backends()
+        loaded._apply(describe(loaded.values, loaded.origins))
+        loaded._choose_store(sources.command_line)
         names = {*sources.dotenv, *sources.environment}
         loaded.unknown += [_unknown_variable(name) for name in sorted(names) if _is_unknown(name)]
         return loaded
@@ -137,9 +139,14 @@ class LoadedSettings:
         self.faults.append(fault)
         self.values[each.name] = each.default
 
-    def _describe_backends(self) -> None:
-        """Apply the backends' own settings to the parts that nobody named."""
-        found = describe(self.values, self.origins)
+    def _choose_store(self, given: CommandLine) -> None:
+        """The store that the command gives an app that names none, or that names a server."""
+        if given.development_store is not None:
+            self._apply(without_servers(self.values, self.origins, given.development_store))
+        if self.values[Part.STORE] is None and given.default_store is not None:
+            self.values[Part.STORE] = given.default_store
+
+    def _apply(self, found: Description) -> None:
         for part, named in found.named.items():
             self.values[part], self.origins[part] = named.address, named.origin
         self.faults += found.faults
@@ -148,7 +155,7 @@ class LoadedSettings:
 
 def _find(each: Setting, sources: Sources) -> SettingText | None:
     """The text from the strongest source that has one."""
-    given = sources.command_line.get(each.name)
+    given = sources.command_line.settings.get(each.name)
     if given is not None:
         return SettingText(given, SettingOrigin(Level.COMMAND_LINE, each.option or ""))
     environment = Variables(Level.ENVIRONMENT, sources.environment).find(each)

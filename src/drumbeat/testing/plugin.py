@@ -118,9 +118,10 @@ def drumbeat_app(pytestconfig: pytest.Config) -> Drumbeat:
         )
     from drumbeat.cli.exit_codes import Problem  # noqa: PLC0415 - as above
     from drumbeat.cli.session.app_path import load_app  # noqa: PLC0415 - as above
+    from drumbeat.config import CommandLine  # noqa: PLC0415 - as above
 
     try:
-        return load_app(path, {})
+        return load_app(path, CommandLine())
     except Problem as problem:
         pytest.fail(f"{APP} = {path}: {problem}", pytrace=False)
 

@@ -21,6 +21,7 @@ from drumbeat.cli.session.session import Session
 from drumbeat.config import (
     SETTING,
     SETTINGS,
+    CommandLine,
     LoadedSettings,
     Sources,
     given_on_command_line,
@@ -127,7 +128,7 @@ def _report(session: Session) -> _Report:
     if session.app_path is not None:
         app = session.app()
         return _Report(asyncio.run(app.fleet.settings()), notes=app.settings.notes)
-    with given_on_command_line(session.settings):
+    with given_on_command_line(CommandLine(session.settings)):
         loaded = LoadedSettings.of(Sources.of_this_process({}))
     settings = {
         each.name: SettingView(

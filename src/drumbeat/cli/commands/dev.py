@@ -13,18 +13,18 @@ from typing import Any
 
 import click
 
-from drumbeat.cli.command import STORE, make_command
+from drumbeat.cli.command import make_command
 from drumbeat.cli.exit_codes import Exit
 from drumbeat.cli.options.settings import as_options, given, setting_options
 from drumbeat.cli.running.child_process import Child
+from drumbeat.cli.running.other_terminal import SAMPLE
 from drumbeat.cli.running.supervisor import ENDED_WELL, passing_signals
-from drumbeat.cli.session.session import DEVELOPMENT_STORE, Session
+from drumbeat.cli.session.session import Session
 from drumbeat.config import SETTING
 from drumbeat.config.kinds import host_and_port
 from drumbeat.extras import install_command
 from drumbeat.model.fleet.node import Role
 
-SAMPLE = "drumbeat.cli.running.sample_app:app"
 DEVELOPMENT_GRACE = "3s"
 
 
@@ -35,9 +35,10 @@ DEVELOPMENT_GRACE = "3s"
     setting_options,
 )
 def command(session: Session, /, path: str | None, *, reload: bool, **options: Any) -> None:
-    """Run everything here on one SQLite file, drumbeat.db, and restart when code changes.
+    """Run everything here on one SQLite file, and restart when code changes.
 
-    Without APP there are sample tasks to play with. --store takes another store.
+    The file is the one that APP names, else drumbeat.db. Servers are not used, unless --store or
+    --coordinator names them. Without APP there are sample tasks to play with.
 
     Example:
       drumbeat dev
@@ -45,9 +46,8 @@ def command(session: Session, /, path: str | None, *, reload: bool, **options: A
     """
     path = path or session.app_path or SAMPLE
     session.settings |= given(options)
-    session.settings.setdefault(STORE, DEVELOPMENT_STORE)
     session.settings.setdefault("grace", DEVELOPMENT_GRACE)
-    session.output.say(f"Running {path} on {session.settings[STORE]}; Ctrl-C stops it.")
+    session.output.say("Starting; Ctrl-C stops it.")
     roles = [Role.SCHEDULER, Role.WORKER]
     if find_spec("uvicorn") is None:
         session.output.say(
@@ -56,12 +56,8 @@ def command(session: Session, /, path: str | None, *, reload: bool, **options: A
     else:
         roles.append(Role.API)
         session.settings |= _free_address(session.settings)
-    if path == SAMPLE:
-        session.output.say(
-            "Try in another terminal: drumbeat schedule list; "
-            "drumbeat job submit greet name=Anna --wait"
-        )
-    arguments = ["run", path, "--roles", ",".join(roles), *as_options(session.settings)]
+    settings = as_options(session.settings)
+    arguments = ["run", path, "--development", "--roles", ",".join(roles), *settings]
     development = Development(arguments, session.output.say)
     raise SystemExit(asyncio.run(development.run(Path.cwd() if reload else None)))
 

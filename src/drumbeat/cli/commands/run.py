@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from drumbeat.cli.command import make_command, together
+from drumbeat.cli.command import STORE, make_command, together
 from drumbeat.cli.exit_codes import Exit, Problem
 from drumbeat.cli.options.option import text, whole
 from drumbeat.cli.options.settings import as_options, given, setting_options
-from drumbeat.cli.session.session import Session
+from drumbeat.cli.session.session import DEVELOPMENT_STORE, Session
 from drumbeat.model.fleet.node import Role
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ _NODE_OPTIONS = together(
         hidden=True,
         help="The file descriptor whose end means that the supervisor is gone.",
     ),
+    click.option("--development", is_flag=True, hidden=True, help="`drumbeat dev` started it."),
 )
 
 
@@ -114,7 +115,7 @@ def _run(session: Session, path: str | None, roles: list[str], options: dict[str
     path = path or session.app_path
     if path is None:
         raise Problem("no app is given; write its path, such as shop.jobs:app", Exit.USAGE)
-    count, pipe = options.pop("count"), options.pop("supervisor_pipe")
+    count, pipe, development = map(options.pop, ("count", "supervisor_pipe", "development"))
     session.settings |= given(options)
     if count > 1:
         if Role.API in roles:
@@ -125,8 +126,7 @@ def _run(session: Session, path: str | None, roles: list[str], options: dict[str
         raise SystemExit(asyncio.run(Supervisor(arguments, count, session.output.say).run()))
     if pipe is not None:
         threading.Thread(target=_stop_at_end_of, args=(pipe,), daemon=True).start()
-    session.app_path = path
-    app = session.app()
+    app = _load(session, path, roles, development=development)
     _export(session.settings)
     try:
         app.run(
@@ -136,6 +136,21 @@ def _run(session: Session, path: str | None, roles: list[str], options: dict[str
         if session.debug and ended.__cause__ is not None:
             traceback.print_exception(ended.__cause__)
         raise
+
+
+def _load(session: Session, path: str, roles: list[str], *, development: bool) -> Drumbeat:
+    from drumbeat.cli.running.other_terminal import where_it_runs  # noqa: PLC0415 - the help needs none
+    from drumbeat.cli.session.app_path import load_app  # noqa: PLC0415 - slow to import
+    from drumbeat.config import CommandLine  # noqa: PLC0415 - the settings, when needed
+
+    if not development:
+        return load_app(path, CommandLine(session.settings))
+    app = load_app(path, CommandLine(session.settings, DEVELOPMENT_STORE, DEVELOPMENT_STORE))
+    store = app.settings.store or ""
+    if not store.startswith("<"):  # for processes of handlers, which create the same app
+        session.settings[STORE] = store
+    session.output.say(where_it_runs(path, app.settings, serves_http=Role.API in roles))
+    return app
 
 
 def _has_http_address(app: Drumbeat) -> bool:

@@ -12,7 +12,7 @@ from types import ModuleType, TracebackType
 
 from drumbeat.app import Drumbeat
 from drumbeat.cli.exit_codes import Exit, Problem
-from drumbeat.config import given_on_command_line
+from drumbeat.config import CommandLine, given_on_command_line
 from drumbeat.model.errors import DrumbeatError
 
 USUAL_NAME = "app"
@@ -20,8 +20,8 @@ ELSEWHERE = "(given by "
 """Marks a fault of a setting that does not stand in the app's own code."""
 
 
-def load_app(path: str, settings: Mapping[str, str]) -> Drumbeat:
-    """The app at a path, made with these settings above all others.
+def load_app(path: str, given: CommandLine) -> Drumbeat:
+    """The app at a path, made with what the command line gives.
 
     The working directory is searched first, as `python -m` does. Without a name, `app` is meant.
     """
@@ -36,7 +36,7 @@ def load_app(path: str, settings: Mapping[str, str]) -> Drumbeat:
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.insert(0, here)
-    with given_on_command_line(settings):
+    with given_on_command_line(given):
         module = _import(module_name)
     found: object = module
     for part in (name or USUAL_NAME).split("."):

@@ -50,9 +50,11 @@ class Session:
         if self.make is not None:
             return self.make(self)
         from drumbeat.cli.session.app_path import load_app  # noqa: PLC0415 - slow to import
+        from drumbeat.config import CommandLine  # noqa: PLC0415 - as above
 
         if self.app_path is not None:
-            return load_app(self.app_path, self.settings)
+            here = DEVELOPMENT_STORE if DATABASE.exists() else None
+            return load_app(self.app_path, CommandLine(self.settings, default_store=here))
         return _bare_app(self.settings, "--store URL, --server URL" if or_server else "--store URL")
 
     def target(self) -> Target:
@@ -110,9 +112,9 @@ class Session:
 
 def _bare_app(settings: Mapping[str, str], options: str) -> Drumbeat:
     from drumbeat.app import Drumbeat  # noqa: PLC0415 - the engine, when it is needed
-    from drumbeat.config import LoadedSettings, Sources, given_on_command_line  # noqa: PLC0415
+    from drumbeat.config import CommandLine, LoadedSettings, Sources, given_on_command_line  # noqa: PLC0415
 
-    with given_on_command_line(settings):
+    with given_on_command_line(CommandLine(settings)):
         if LoadedSettings.of(Sources.of_this_process({})).settled()[STORE] is not None:
             return Drumbeat()
         if not DATABASE.exists():
