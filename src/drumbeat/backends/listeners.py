@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
 
+from drumbeat.forks import renew_in_children
+
 ANY = 1
 """The topic of listeners that are woken together."""
 
@@ -43,6 +45,7 @@ class Listeners:
         self._all: tuple[Listener, ...] = ()
         self.topics = 0
         """The topics that have a listener."""
+        renew_in_children(self._renew)
 
     def add(self, topics: int, wake: Callable[[], None]) -> Callable[[], None]:
         """Add a listener; the returned call removes it."""
@@ -63,6 +66,11 @@ class Listeners:
             for listener in self._all:
                 if listener.topics & topics:
                     listener.call()
+
+    def _renew(self) -> None:
+        """Forget the listeners: the parent's loops are not run here."""
+        self._lock = Lock()
+        self._set(())
 
     def _set(self, listeners: tuple[Listener, ...]) -> None:
         self._all = listeners

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TypeAlias
 
+from drumbeat.forks import renew_in_children
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Ticket
 
@@ -29,6 +30,7 @@ class StoredQueue:
         self._hints = 0
         self._seen: dict[NodeId, int] = {}
         self._waiters: set[asyncio.Event] = set()
+        renew_in_children(self._renew)
 
     carries = False
 
@@ -67,6 +69,11 @@ class StoredQueue:
         """Do nothing: there are no tickets."""
         del idle, limit
         return 0
+
+    def _renew(self) -> None:
+        """Listen again once opened: the store has forgotten its listeners too."""
+        self._unsubscribe = None
+        self._seen, self._waiters = {}, set()
 
     def _hint(self) -> None:
         self._hints += 1

@@ -27,6 +27,7 @@ from datetime import timedelta
 from threading import Lock
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from drumbeat.forks import renew_in_children
 from drumbeat.model.fleet.lease import SCHEDULER, Lease
 from drumbeat.model.ids import NodeId
 from drumbeat.ports.clock import Clock
@@ -57,6 +58,7 @@ class AppLoop:
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
+        renew_in_children(self.forget)
 
     def claim(self) -> bool:
         """Make the running loop the app's, if there is none yet; whether it is the app's now."""

@@ -19,6 +19,7 @@ from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.fleet.local.fleet import LocalFleet
 from drumbeat.fleet.local.phase import Phase
 from drumbeat.fleet.local.services import Services
+from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.ids import NodeId, node_id
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.tracing import Tracing
@@ -26,7 +27,7 @@ from drumbeat.telemetry.metrics import Metrics
 from drumbeat.telemetry.samples import NodeStatus
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, weakref_slot=True, kw_only=True, eq=False)
 class AppState:
     """The backends, the settings and the registry of an app, and its node while it runs."""
 
@@ -51,6 +52,15 @@ class AppState:
     """None: nothing is measured."""
 
     def __post_init__(self) -> None:
+        self.renew_id()
+        renew_in_children(self._renew)
+
+    def _renew(self) -> None:
+        """The node runs on in the parent, and not here."""
+        leave_to_parent(self.node)
+        if self.node is not None:
+            self.last_phase = Phase.STOPPED
+        self.node, self.starting = None, False
         self.renew_id()
 
     def renew_id(self) -> None:

@@ -17,6 +17,7 @@ from drumbeat.engine.lifecycle.own_process import (
 )
 from drumbeat.engine.lifecycle.startup import Startup
 from drumbeat.fleet.local.phase import Phase
+from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.errors import NotRunning
 from drumbeat.model.events import (
     CoordinatorFailed,
@@ -46,6 +47,7 @@ class Lifecycle:
         self._declared = declared
         self._listeners: HttpListeners | None = None
         self._mounted: list[Api] = []
+        renew_in_children(self._renew)
 
     @property
     def addresses(self) -> Sequence[str]:
@@ -62,7 +64,7 @@ class Lifecycle:
         node, app.node = app.node, None
         if node is None:
             return
-        app.sync_bridge.close()
+        app.sync_bridge.end()
         app.last_phase = Phase.STOPPING
         await node.stop(app.config.seconds("grace") if grace is None else grace)
         for api in self._mounted:
@@ -172,6 +174,10 @@ class Lifecycle:
             emit(SettingUnused(note))
         if not backends.electing:
             emit(ElectionOff(app.id, backends.private, backends.local_locks))
+
+    def _renew(self) -> None:
+        leave_to_parent(self._listeners)
+        self._listeners = None
 
     async def _listen(self, listeners: HttpListeners) -> None:
         try:

@@ -11,6 +11,7 @@ import aiohttp
 from yarl import URL
 
 from drumbeat.backends.http.address import RemoteAddress
+from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.errors import Unavailable
 from drumbeat.ports.clock import Clock
 
@@ -61,6 +62,7 @@ class FailoverClient:
         self._current = 0
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        renew_in_children(self._renew)
 
     async def send(self, request: HttpRequest) -> HttpResponse:
         """Make a call that may be repeated, at one endpoint after the other."""
@@ -187,6 +189,10 @@ class FailoverClient:
         if connector is not None:
             with suppress(RuntimeError):
                 connector.close()
+
+    def _renew(self) -> None:
+        leave_to_parent(self._session, self._loop)
+        self._session = self._loop = None
 
     def _unavailable(self, failures: Mapping[str, str]) -> Unavailable:
         tried = ", ".join(f"{endpoint} ({reason})" for endpoint, reason in failures.items())

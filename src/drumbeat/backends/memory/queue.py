@@ -21,6 +21,7 @@ from datetime import timedelta
 from threading import Lock
 
 from drumbeat.backends.listeners import ANY, Listeners
+from drumbeat.forks import renew_in_children
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Ticket
 from drumbeat.ports.clock import Clock
@@ -33,12 +34,16 @@ class MemoryQueue:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self._listeners = Listeners()
+        self._closings = 0
+        self._begin()
+        renew_in_children(self._begin)
+
+    def _begin(self) -> None:
         self._lock = Lock()
         self._tickets: dict[str, deque[Ticket]] = {}
         self._unacknowledged: dict[tuple[NodeId, Ticket], float] = {}
         """When each delivery was made, the oldest first."""
-        self._listeners = Listeners()
-        self._closings = 0
 
     carries = True
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from drumbeat.engine.plumbing.time_outs import is_own_cancellation
 from drumbeat.engine.plumbing.wake_up import WakeUp
+from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.errors import InvalidInput
 from drumbeat.model.events import Event, ListenerFailed
 from drumbeat.ports.clock import Clock
@@ -35,8 +36,9 @@ class Bus:
     def __init__(self, clock: Clock) -> None:
         self._listeners: dict[type[Event], list[Subscription]] = {}
         self._everything: list[Subscription] = []
-        self._backlog: deque[tuple[Event, Awaitable[None]]] = deque()
-        self._wake_up = WakeUp(clock)
+        self._clock = clock
+        self._begin()
+        renew_in_children(self._renew)
         self.dropped = 0
         self.changes = 0
         """How many subscriptions have begun or ended."""
@@ -93,6 +95,14 @@ class Bus:
             else:
                 if answer is not None and inspect.isawaitable(answer):
                     self._enqueue(event, answer)
+
+    def _begin(self) -> None:
+        self._backlog: deque[tuple[Event, Awaitable[None]]] = deque()
+        self._wake_up = WakeUp(self._clock)
+
+    def _renew(self) -> None:
+        leave_to_parent(self._backlog)
+        self._begin()
 
     async def run(self) -> None:
         """Run the listeners that are coroutines, one after the other, until cancelled."""

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from random import Random  # noqa: TID251 - this is where randomness comes from
 from typing import Any
 
+from drumbeat.forks import renew_in_children
 from drumbeat.ports.clock import Alarm, Clock
 from drumbeat.ports.runtime import Isolated
 
@@ -78,9 +79,13 @@ class SystemRuntime:
     def __init__(self) -> None:
         self.clock: Clock = SystemClock()
         self.random = Random()  # noqa: S311 - for jitter and identities, not for secrets
+        renew_in_children(self._renew)
 
     def spawn_isolated(
         self, name: str, work: Callable[[Isolated], Coroutine[Any, Any, None]]
     ) -> Isolated:
         """Start the work in a thread of its own."""
         return _IsolatedThread(name, work)
+
+    def _renew(self) -> None:
+        self.random.seed()  # else all children would give their nodes the same identities

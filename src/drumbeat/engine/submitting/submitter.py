@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.encoding.json_depth import refuse_deep_arguments
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import JobSubmitted
@@ -50,6 +51,10 @@ class Submitter:
         self._writers = store.writers
         self._queue = queue
         self._bus = bus
+        self._begin()
+        renew_in_children(self._renew)
+
+    def _begin(self) -> None:
         self._waiting: deque[tuple[JobSpec, asyncio.Future[Verdict]]] = deque()
         self._flushing: set[asyncio.Task[None]] = set()
         self._writing = 0
@@ -57,6 +62,10 @@ class Submitter:
         self._loop: asyncio.AbstractEventLoop | None = None
         """The one that all of these run on."""
         self._lock = threading.Lock()  # callers may be on the loops of several threads
+
+    def _renew(self) -> None:
+        leave_to_parent(self._waiting, self._flushing, self._loop)
+        self._begin()
 
     def use(self, store: Store) -> None:
         """Write through this store from now on; it is the same store with its operations timed."""

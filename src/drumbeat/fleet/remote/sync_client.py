@@ -6,11 +6,12 @@ import ssl
 from contextlib import suppress
 from typing import Self
 
+from drumbeat.blocking.loop_thread import LoopThread
+from drumbeat.blocking.methods import BlockingResource, waited, walked
 from drumbeat.fleet.remote.client_options import RETRIES, TIMEOUT
 from drumbeat.fleet.remote.events import RemoteEvents
 from drumbeat.fleet.remote.fleet import RemoteFleet
 from drumbeat.fleet.remote.jobs import RemoteJobs
-from drumbeat.fleet.remote.loop_thread import LoopThread
 from drumbeat.fleet.remote.operations import RemoteOperations
 from drumbeat.fleet.remote.parts import (
     RemoteAudit,
@@ -21,7 +22,6 @@ from drumbeat.fleet.remote.parts import (
     RemoteTokens,
 )
 from drumbeat.fleet.remote.schedules import RemoteSchedules
-from drumbeat.fleet.remote.sync_bridge import BlockingResource, waited, walked
 from drumbeat.model.errors import NotRunning
 
 
@@ -159,7 +159,7 @@ class SyncClient(BlockingResource[RemoteFleet]):
         reason: str = "",
     ) -> None:
         client = RemoteFleet(url, token, timeout=timeout, retries=retries, tls=tls, reason=reason)
-        super().__init__(client, LoopThread())
+        super().__init__(client, LoopThread("drumbeat-client", "use Client and await its calls"))
         thread = self._thread
         self.jobs = SyncJobs(client.jobs, thread)
         self.operations = SyncOperations(client.operations, thread)

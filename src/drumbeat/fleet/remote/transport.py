@@ -15,6 +15,7 @@ from drumbeat.fleet.remote.errors import error_of
 from drumbeat.fleet.remote.request import Request, ServerResponse
 from drumbeat.fleet.remote.resource import reason_header
 from drumbeat.fleet.remote.server_url import base_of
+from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.errors import ConfigurationError, DrumbeatError, NotRunning, Unavailable
 
 FIRST_PAUSE = 0.2
@@ -35,6 +36,7 @@ class Transport:
         self._options = options
         self._session: aiohttp.ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        renew_in_children(self._renew)
         self._closed = asyncio.Event()
 
     async def send(self, request: Request) -> ServerResponse:
@@ -129,6 +131,10 @@ class Transport:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._closed.wait()
+
+    def _renew(self) -> None:
+        leave_to_parent(self._session, self._loop)
+        self._session = self._loop = None
 
     def _unavailable(self, error: Exception, seconds: float) -> NoReturn:
         raise Unavailable(f"{self.url} does not answer: {_why(error, seconds)}") from error

@@ -8,6 +8,7 @@ from threading import Lock
 
 from drumbeat.backends.hint_waiter import ConfigurationWatch, HintWaiter
 from drumbeat.backends.listeners import ANY, Listeners
+from drumbeat.forks import renew_in_children
 from drumbeat.model.fleet.lease import Entry
 from drumbeat.ports.clock import Clock
 
@@ -16,11 +17,15 @@ class MemoryConfiguration:
     """Values by key. Revisions come from one counter: a deleted key never sees one again."""
 
     def __init__(self, clock: Clock) -> None:
-        self._lock = Lock()
         self._listeners = Listeners()
         self._waiter = HintWaiter(self._listeners.add, clock)
-        self._entries: dict[str, Entry] = {}
         self._revisions = count(1)
+        self._begin()
+        renew_in_children(self._begin)
+
+    def _begin(self) -> None:
+        self._lock = Lock()
+        self._entries: dict[str, Entry] = {}
 
     async def get(self, key: str) -> Entry | None:
         with self._lock:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from drumbeat.backends.hint_waiter import ChangeHints, HintWaiter
 from drumbeat.backends.listeners import ANY, Listeners
+from drumbeat.forks import renew_in_children
 from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import NodeId
 from drumbeat.ports.clock import Clock
@@ -28,10 +29,14 @@ class MemoryLeases:
     def __init__(self, clock: Clock, domain: str) -> None:
         self._clock = clock
         self._domain = domain
-        self._lock = Lock()
         self._listeners = Listeners()
         self._waiter = HintWaiter(self._listeners.add, clock)
         self._tokens = count(1)
+        self._begin()
+        renew_in_children(self._begin)
+
+    def _begin(self) -> None:
+        self._lock = Lock()
         self._terms: dict[str, Term] = {}
         self._turns: dict[str, int] = {}
         """How often each name was acquired or released: numbers the vacancies."""

@@ -9,6 +9,7 @@ from threading import Lock
 from drumbeat.backends.hint_waiter import ChangeHints, HintWaiter
 from drumbeat.backends.listeners import ANY, Listeners
 from drumbeat.backends.memory.coordinator.leases import until
+from drumbeat.forks import renew_in_children
 from drumbeat.model.fleet.node import Node
 from drumbeat.model.ids import NodeId
 from drumbeat.ports.clock import Clock
@@ -19,11 +20,15 @@ class MemoryRegistry:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._lock = Lock()
         self._listeners = Listeners()
         self._waiter = HintWaiter(self._listeners.add, clock)
-        self._nodes: dict[NodeId, tuple[Node, float]] = {}
         self._changes = 0
+        self._begin()
+        renew_in_children(self._begin)
+
+    def _begin(self) -> None:
+        self._lock = Lock()
+        self._nodes: dict[NodeId, tuple[Node, float]] = {}
 
     async def register(self, node: Node, ttl: timedelta) -> None:
         with self._lock:

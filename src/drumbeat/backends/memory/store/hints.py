@@ -28,6 +28,11 @@ class Hints:
             each for each in self._listeners[topic] if each is not listener
         )
 
+    def renew(self) -> None:
+        """Forget the subscribers, which are the parent's, in a forked process."""
+        self._listeners = dict.fromkeys(Topic, ())
+        self._noted.clear()
+
     def drain(self) -> list[Listener]:
         """Return the subscribers of the noted topics, and clear those."""
         if not self._noted:

@@ -23,6 +23,9 @@ class MemoryNodes:
         self._table = table
         self._records: dict[NodeId, NodeRecord] = {}
 
+    def __len__(self) -> int:
+        return len(self._records)
+
     async def beat(self, beat: Beat, at: At = None) -> Pulse:
         with self._step as step:
             now = step.now(at)

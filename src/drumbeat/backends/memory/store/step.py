@@ -5,11 +5,25 @@ from __future__ import annotations
 from datetime import datetime
 from threading import Lock
 from types import TracebackType
-from typing import Self
+from typing import NoReturn, Self
 
 from drumbeat.backends.memory.store.hints import Hints
+from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.time.instant import aware
 from drumbeat.ports.clock import Clock
+
+
+class ForkedMemory:
+    """The lock of a store that belongs to the parent process: nobody gets it."""
+
+    def acquire(self) -> NoReturn:
+        raise ConfigurationError(
+            "this process was forked from one that uses the memory store, and cannot see what "
+            "happens there: name a store that processes share, such as 'sqlite:///drumbeat.db', "
+            "or use the memory store only after the fork"
+        )
+
+    def release(self) -> None: ...
 
 
 class Step:
@@ -23,7 +37,7 @@ class Step:
     def __init__(self, clock: Clock, hints: Hints) -> None:
         self._clock = clock
         self._hints = hints
-        self._lock = Lock()
+        self._lock: Lock | ForkedMemory = Lock()
 
     def __enter__(self) -> Self:
         self._lock.acquire()
@@ -39,6 +53,11 @@ class Step:
         self._lock.release()
         for listener in listeners:
             listener.call()  # without the lock: it may call the store at once
+
+    def renew(self, *, used: bool) -> None:
+        """Begin afresh in a forked process. If the parent has used the store, refuse every step."""
+        interrupted = isinstance(self._lock, ForkedMemory) or self._lock.locked()
+        self._lock = ForkedMemory() if used or interrupted else Lock()
 
     def now(self, at: datetime | None = None) -> datetime:
         """The instant to judge by: the one given, or the clock's."""

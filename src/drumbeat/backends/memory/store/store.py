@@ -17,6 +17,7 @@ from drumbeat.backends.memory.store.schedules.schedule_store import MemorySchedu
 from drumbeat.backends.memory.store.schedules.schedule_table import ScheduleTable
 from drumbeat.backends.memory.store.step import Step
 from drumbeat.backends.memory.store.tokens import MemoryTokens
+from drumbeat.forks import renew_in_children
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Topic
 
@@ -39,15 +40,15 @@ class MemoryStore:
         self.nodes = MemoryNodes(self._step, self._table)
         self.jobs = MemoryJobs(self._step, self._table, self.nodes)
         self.fence = MemoryFence(self._step, epoch_of)
-        self.schedules = MemorySchedules(
-            self._step, self._table, self.fence, ScheduleTable(self._hints)
-        )
+        self._schedule_table = ScheduleTable(self._hints)
+        self.schedules = MemorySchedules(self._step, self._table, self.fence, self._schedule_table)
         self.queues = MemoryQueues(self._step, self._table, self._hints)
         self.audit = MemoryAudit(self._step)
         self.tokens = MemoryTokens(self._step)
         self.retention = MemoryRetention(
             self._step, Kept(self._table, self.schedules.ledger, self.nodes, self.audit)
         )
+        renew_in_children(self._renew)
 
     async def open(self) -> None:
         """Do nothing: there is nothing to open."""
@@ -67,3 +68,9 @@ class MemoryStore:
                 self._hints.unsubscribe(topic, listener)
 
         return unsubscribe
+
+    def _renew(self) -> None:
+        """Jobs, schedules and nodes that exist belong to the parent, which goes on with them."""
+        used = bool(self._table.records or len(self._schedule_table) or len(self.nodes))
+        self._hints.renew()
+        self._step.renew(used=used)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from threading import Lock
@@ -17,10 +16,8 @@ from drumbeat.backends.postgres.connection.listener import Listener
 from drumbeat.backends.postgres.connection.pool import CLOSING, Pool
 from drumbeat.backends.postgres.connection.statements import Names
 from drumbeat.backends.postgres.schema.schema import Schema
+from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.ports.clock import Clock
-
-_inherited: list[object] = []
-"""Connections of the parent process after a fork. Closing them would disturb the parent."""
 
 
 class _LoopConnections:
@@ -57,11 +54,11 @@ class Database:
         self.migrations = Schema(self.lend, self.names)
         self._clock = clock
         self._limits = limits or Limits()
-        self._lock = Lock()
         self._begin()
+        renew_in_children(self._renew)
 
     def _begin(self) -> None:
-        self._process = os.getpid()
+        self._lock = Lock()
         self._connector = Connector(self.address, self._limits)
         self._loops: dict[asyncio.AbstractEventLoop, _LoopConnections] = {}
         self._ready = False
@@ -158,12 +155,9 @@ class Database:
     def _here(self) -> _LoopConnections:
         loop = asyncio.get_running_loop()
         here = self._loops.get(loop)
-        if here is not None and self._process == os.getpid():
+        if here is not None:
             return here
         with self._lock:
-            if self._process != os.getpid():
-                _inherited.append(self._loops)
-                self._begin()
             for other in [each for each in self._loops if each.is_closed()]:
                 self._loops.pop(other).pool.abandon()
             here = self._loops.get(loop)
@@ -171,3 +165,7 @@ class Database:
                 here = _LoopConnections(self._connector, self._limits, self._clock)
                 self._loops[loop] = here
         return here
+
+    def _renew(self) -> None:
+        leave_to_parent(self._loops, self._connector)
+        self._begin()

@@ -12,6 +12,7 @@ from drumbeat.backends.redis.connection.failures import FAILURES, refused, unava
 from drumbeat.backends.redis.connection.listener import Listener
 from drumbeat.backends.redis.connection.scripts import Script
 from drumbeat.backends.redis.connection.server_check import check
+from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.errors import DrumbeatError
 from drumbeat.ports.clock import Clock
 
@@ -39,6 +40,7 @@ class Server:
         self._clock = clock
         self._lock = Lock()
         self._connections: dict[asyncio.AbstractEventLoop, LoopConnections] = {}
+        renew_in_children(self._renew)
 
     @property
     def listener(self) -> Listener:
@@ -82,3 +84,7 @@ class Server:
             with self._lock:
                 self._connections[loop] = connections
         return connections
+
+    def _renew(self) -> None:
+        leave_to_parent(self._connections)
+        self._lock, self._connections = Lock(), {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -20,21 +19,10 @@ from drumbeat.backends.sqlite.connection.times import to_number
 from drumbeat.backends.sqlite.connection.transactions import S, Transactions
 from drumbeat.backends.sqlite.connection.writer import Request, Writer
 from drumbeat.backends.sqlite.schema.migration import FileOwner, migrate
+from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.ports.clock import Clock
 
 T = TypeVar("T")
-
-_forks = 0
-"""How often this process was forked: cheaper to compare than its process id."""
-
-
-def _count_fork() -> None:
-    global _forks  # noqa: PLW0603 - there is one process
-    _forks += 1
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_count_fork)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +63,6 @@ class OpenFile(Generic[S]):
     def __init__(
         self, access: Access, clock: Clock, begin: Callable[[sqlite3.Connection], S]
     ) -> None:
-        self.forks = _forks
         self.ready = False
         """Whether the file is known to exist with all its tables."""
         path, patience = access.path, access.patience
@@ -107,6 +94,7 @@ class Database(Generic[S]):
         self._lock = Lock()
         self._handle: OpenFile[S] | None = None
         self.messenger = Messenger(access.path)
+        renew_in_children(self._renew)
 
     def write(self, step: Callable[[S], T | DeferredResult[T]]) -> Awaitable[T]:
         """Run a step in a transaction; its result comes after the commit."""
@@ -141,14 +129,20 @@ class Database(Generic[S]):
 
     def _opened(self) -> OpenFile[S]:
         handle = self._handle
-        if handle is None or handle.forks != _forks:
+        if handle is None:
             with self._lock:
                 handle = self._handle
-                if handle is None or handle.forks != _forks:
-                    # After a fork the threads and connections belong to the parent.
+                if handle is None:
                     handle = self._handle = OpenFile(self._access, self._clock, self._begin)
                     self.messenger.open()
         return handle
+
+    def _renew(self) -> None:
+        """The threads are the parent's. Their connections were closed before the fork, because
+        SQLite would take the parent's locks on the file for ours.
+        """
+        leave_to_parent(self._handle)
+        self._lock, self._handle = Lock(), None
 
     async def _ready(self) -> OpenFile[S]:
         """Let the writer create the file and its tables: a reader needs them."""

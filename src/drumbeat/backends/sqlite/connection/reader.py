@@ -18,6 +18,7 @@ from drumbeat.backends.sqlite.connection.errors import (
     of_the_file,
     unavailable,
 )
+from drumbeat.forks import ForkGuard
 
 T = TypeVar("T")
 
@@ -32,6 +33,7 @@ class Reader:
         self._calls: SimpleQueue[Call[sqlite3.Connection] | None] = SimpleQueue()
         self._connection: sqlite3.Connection | None = None
         self._thread: Thread | None = None
+        self._guard = ForkGuard(self.disconnect)
 
     async def ask(self, question: Callable[[sqlite3.Connection], T]) -> T:
         """The result of a query. The connection is read-only."""
@@ -51,10 +53,12 @@ class Reader:
 
     def _run(self) -> None:
         while (call := self._calls.get()) is not None:
-            self.serve(call)
+            with self._guard:
+                self.serve(call)
             resolve_all((call,))
             del call
-        self.disconnect()
+        with self._guard:
+            self.disconnect()
 
     def serve(self, call: Call[sqlite3.Connection]) -> None:
         """Answer one question on the calling thread; the call keeps the answer or the error."""

@@ -34,6 +34,7 @@ from drumbeat.backends.sqlite.connection.errors import (
 )
 from drumbeat.backends.sqlite.connection.log.checkpointer import Checkpointer
 from drumbeat.backends.sqlite.connection.session import Session
+from drumbeat.forks import ForkGuard
 from drumbeat.model.errors import DrumbeatError
 
 FIRST_PAUSE = 0.000_2
@@ -68,18 +69,24 @@ class Transactions(Generic[S]):
         self._begin = begin
         self._checkpointer = checkpointer
         self._connection: sqlite3.Connection | None = None
+        self._guard = ForkGuard(self.disconnect)
 
     def close(self) -> None:
         """Shorten a long log, then close the connection."""
-        if self._connection is not None:
-            self._checkpointer.before_close(self._connection)
-        self.disconnect()
+        with self._guard:
+            if self._connection is not None:
+                self._checkpointer.before_close(self._connection)
+            self.disconnect()
 
     def run(self, calls: Sequence[Call[S]]) -> Sequence[Call[S]]:
         """Run the steps of these calls and keep their answers; return the calls to answer.
 
         A group of joined calls whose step failed is returned as its single calls.
         """
+        with self._guard:
+            return self._run(calls)
+
+    def _run(self, calls: Sequence[Call[S]]) -> Sequence[Call[S]]:
         try:
             connection = self._connection
             if connection is None:

@@ -27,6 +27,9 @@ class ScheduleTable:
         """The names in order; None: they are sorted at the next query."""
         self.get = self._schedules.get
 
+    def __len__(self) -> int:
+        return len(self._schedules)
+
     def write(self, stored: StoredSchedule) -> None:
         name = stored.schedule.name
         before = self._schedules.get(name)

@@ -22,6 +22,7 @@ from threading import Lock
 from drumbeat.backends.listeners import Listeners
 from drumbeat.backends.sqlite.connection.hints.peer_folder import PeerFolder
 from drumbeat.backends.sqlite.connection.hints.receiver import Receiver
+from drumbeat.forks import leave_to_parent, renew_in_children
 
 
 class Messenger:
@@ -35,6 +36,7 @@ class Messenger:
         self._receiver: Receiver | None = None
         self._kept: dict[str, int] = {}
         """Topics for peers whose buffer was full."""
+        renew_in_children(self._renew)
 
     def subscribe(self, topics: int, wake: Callable[[], None]) -> Callable[[], None]:
         """Call `wake`, on the loop that runs here now, at each hint about one of the topics."""
@@ -67,6 +69,10 @@ class Messenger:
             receiver.close()
         if folder is not None:
             folder.close()
+
+    def _renew(self) -> None:
+        leave_to_parent(self._receiver, self._folder)
+        self._lock, self._receiver, self._folder = Lock(), None, None
 
     def _send(self, folder: PeerFolder, peer: str, topics: int) -> None:
         try:

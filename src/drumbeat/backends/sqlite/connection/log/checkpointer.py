@@ -40,6 +40,7 @@ from drumbeat.backends.sqlite.connection.log.log_file import (
     restart_log,
     truncate_log,
 )
+from drumbeat.forks import ForkGuard
 
 FORCED = 4 * LIMIT
 """Bytes of log above which writers wait until it starts over."""
@@ -82,6 +83,7 @@ class Checkpointer:
         self._forced_at = FORCED
         """Size of the log at which writers have to wait again."""
         self._warned = False
+        self._guard = ForkGuard(self._disconnect)
 
     def after_open(self, connection: sqlite3.Connection) -> None:
         """Truncate a long log that others left behind, on the writer's thread, without waiting."""
@@ -136,13 +138,15 @@ class Checkpointer:
             if self._closing:
                 break
             self._wanted.clear()
-            try:
-                pause = self._checkpoint() if woken else self._tidy()
-            except sqlite3.Error as problem:
-                self._disconnect()
-                self._warn(f"The write-ahead log of {self._path} was not copied: {problem}")
-                pause = RETRY
-        self._disconnect()
+            with self._guard:
+                try:
+                    pause = self._checkpoint() if woken else self._tidy()
+                except sqlite3.Error as problem:
+                    self._disconnect()
+                    self._warn(f"The write-ahead log of {self._path} was not copied: {problem}")
+                    pause = RETRY
+        with self._guard:
+            self._disconnect()
 
     def _checkpoint(self) -> float:
         """Copy the log so that the next write starts it over; return when to look again."""

@@ -1,4 +1,4 @@
-"""Wrap the asynchronous methods of the client as blocking ones.
+"""Wrap asynchronous methods as blocking ones.
 
 `submit = waited(RemoteJobs.submit)` is the same method without `await`: it keeps the parameters,
 types and documentation.
@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
-from drumbeat.fleet.remote.loop_thread import LoopThread
+from drumbeat.blocking.loop_thread import LoopThread
 from drumbeat.model.errors import NotRunning
 
 N_co = TypeVar("N_co", covariant=True)
@@ -20,7 +20,7 @@ T = TypeVar("T")
 
 
 class BlockingResource(Generic[N_co]):
-    """A part of the client, or the client itself, for code without an event loop."""
+    """A resource for code without an event loop."""
 
     def __init__(self, resource: N_co, thread: LoopThread) -> None:
         self._resource = resource

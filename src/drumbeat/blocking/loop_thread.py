@@ -7,19 +7,34 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.errors import NotRunning
 
 T = TypeVar("T")
 
 
 class LoopThread:
-    """Runs coroutines for synchronous callers. The thread starts with the first call."""
+    """Runs coroutines for synchronous callers. The thread starts with the first call.
 
-    def __init__(self) -> None:
+    It is a daemon: it keeps no process from exiting. `instead` says what code on an event loop
+    should use.
+    """
+
+    def __init__(self, name: str, instead: str) -> None:
+        self._name = name
+        self._instead = instead
+        self._closed = False
+        self._begin()
+        renew_in_children(self._renew)
+
+    def _begin(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
-        self._closed = False
+
+    def _renew(self) -> None:
+        leave_to_parent(self._loop)
+        self._begin()
 
     def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run the work and return its result, blocking the calling thread."""
@@ -30,9 +45,9 @@ class LoopThread:
         else:
             raise NotRunning(
                 "this thread runs an event loop, which a synchronous call would block; "
-                "use Client and await its calls"
+                f"{self._instead}"
             )
-        loop = self._running()
+        loop = self.loop()
         future = asyncio.run_coroutine_threadsafe(work(), loop)
         try:
             return future.result()
@@ -53,14 +68,15 @@ class LoopThread:
         loop.run_until_complete(loop.shutdown_asyncgens())
         loop.close()
 
-    def _running(self) -> asyncio.AbstractEventLoop:
+    def loop(self) -> asyncio.AbstractEventLoop:
+        """The loop on which calls run."""
         with self._lock:
             if self._closed:
                 raise NotRunning("the client is closed; create a new one")
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(
-                    target=self._loop.run_forever, name="drumbeat-client", daemon=True
+                    target=self._loop.run_forever, name=self._name, daemon=True
                 )
                 self._thread.start()
             return self._loop

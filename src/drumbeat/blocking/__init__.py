@@ -1,0 +1,1 @@
+"""Blocking: code without an event loop calls code with one."""

@@ -1,0 +1,63 @@
+"""Forked processes neither hang nor use what belongs to their parent."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from servers import Postgres
+from tests.support.postgres_namespace import namespace_in
+
+PROGRAM = Path(__file__).with_name("forking.py")
+SOON = 90.0
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, str]]:
+    """The address and the namespace of a store that processes share."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path}/jobs.db", "drumbeat"
+        return
+    postgres: Postgres = request.getfixturevalue("postgres")
+    with namespace_in(postgres.address) as namespace:
+        yield postgres.address, namespace
+
+
+def run(scenario: str, address: str, namespace: str = "drumbeat") -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", PROGRAM, scenario, address, namespace],
+        capture_output=True,
+        text=True,
+        timeout=SOON,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.stdout.splitlines()
+
+
+class TestAProcessThatIsForked:
+    def test_after_a_submission_all_children_and_the_parent_submit(
+        self, store: tuple[str, str]
+    ) -> None:
+        assert run("preload", *store) == ["[True, True, True]", "18"]
+
+    def test_after_a_submission_a_node_runs_in_the_child(self, store: tuple[str, str]) -> None:
+        assert run("preload_and_run", *store) == ["True", "True", "4"]
+
+    def test_may_close_its_store_before_the_child_does(self, store: tuple[str, str]) -> None:
+        assert run("outlived", *store) == ["2", "True", "3"]
+
+    def test_by_its_handlers_has_children_that_submit_and_run_nothing(
+        self, store: tuple[str, str]
+    ) -> None:
+        assert run("inside_a_node", *store) == ["[0, 0, 0, 0]", "True", "{'completed': 9}"]
+
+    def test_refuses_the_memory_store_that_its_parent_uses(self) -> None:
+        first, refusal, second, count = run("memory", "memory://")
+        assert (first, second, count) == ("True", "False", "1")
+        assert refusal.startswith("ConfigurationError: this process was forked")
