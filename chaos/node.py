@@ -166,7 +166,7 @@ class JumpingRuntime(SystemRuntime):
 
     def __init__(self) -> None:
         super().__init__()
-        self._clock = self.jumping = JumpingClock()
+        self.clock = self.jumping = JumpingClock()
 
 
 def record_beliefs(app: Drumbeat, path: Path) -> None:

@@ -36,7 +36,7 @@ clock = SystemRuntime().clock
 class GuardedMember(EtcdMember):
     """A member that is ready as soon as it asks who is there."""
 
-    def _decides(self) -> bool:
+    def _has_majority(self) -> bool:
         return web.post(self.port, "/v3/kv/range", {"key": "AA=="}).status in (200, 400)
 
 
@@ -133,7 +133,7 @@ class TlsMember(EtcdMember):
             "--client-cert-auth",
         ]
 
-    def _decides(self) -> bool:
+    def _has_majority(self) -> bool:
         context = ssl.create_default_context(cafile=self.certificates / "ca.pem")
         context.load_cert_chain(self.certificates / "client.pem", self.certificates / "client.key")
         connection = HTTPSConnection("127.0.0.1", self.port, timeout=2, context=context)

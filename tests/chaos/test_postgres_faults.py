@@ -275,7 +275,7 @@ class Skewed(SystemRuntime):
 
     def __init__(self, skew: timedelta) -> None:
         super().__init__()
-        self._clock = SkewedClock(skew)
+        self.clock = SkewedClock(skew)
 
 
 @asynccontextmanager
