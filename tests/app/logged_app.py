@@ -39,7 +39,12 @@ def in_thread() -> None:
 
 
 @app.task(retry=ONCE, process=True)
-def in_child(sendable: bool) -> None:
+def in_child(ctx: Context, sendable: bool) -> None:
+    ctx.log.warning("working 100%", order_id=4, customer=Unsendable(7, "Ada"))
+    try:
+        _ = 1 / 0
+    except ZeroDivisionError:
+        logging.getLogger("shop").exception("It is %s", "handled")
     raise KeyError("in the child") if sendable else Unsendable(7, "it stays there")
 
 

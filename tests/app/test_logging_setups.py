@@ -51,6 +51,8 @@ async def test_a_failing_job_is_told_with_its_facts_and_its_traceback(configurat
         assert any(source in each for each in below)
         assert "drumbeat/engine" not in told[task]
     assert "Unsendable: it stays there" in text
+    assert "working 100% task=in_child job_id=3 attempt=1 order_id=4 customer=" in text
+    assert text.count("It is handled\nTraceback") == text.count("_ = 1 / 0") == 2
     looking = "looking task=on_loop job_id=1 attempt=1 order_id=3" in text
     assert looking == (configuration not in QUIET)
 
@@ -70,7 +72,8 @@ async def test_structlog_shows_the_facts_as_keys() -> None:
 
 async def test_sentry_gets_a_stack_for_each_task_and_the_facts() -> None:
     lines = (await what_is_written("sentry")).splitlines()
-    events: list[dict[str, Any]] = [json.loads(line) for line in lines if line.startswith("{")]
+    sent: list[dict[str, Any]] = [json.loads(line) for line in lines if line.startswith("{")]
+    events = [event for event in sent if event["logger"] == "drumbeat"]
     assert len(events) == 5
     stacks = {}
     for event in events:

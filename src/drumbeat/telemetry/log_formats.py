@@ -49,7 +49,9 @@ class _Format(logging.Formatter):
         return self._hide(sentence), shown
 
     def _traceback(self, record: logging.LogRecord) -> str:
-        return self._hide(self.formatException(record.exc_info)) if record.exc_info else ""
+        if record.exc_info:
+            return self._hide(self.formatException(record.exc_info))
+        return self._hide(record.exc_text or "")  # of a record that another process has sent
 
 
 class TextFormat(_Format):

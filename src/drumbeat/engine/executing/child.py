@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any
 
+from drumbeat.engine.executing.child_logs import send_logs
 from drumbeat.engine.executing.executor import ending_of
 from drumbeat.engine.executing.processes import (
     Alive,
@@ -71,6 +72,7 @@ def serve(pipe: Connection) -> None:
         call = parent.next_call()
         if isinstance(call, Load):
             _load(call)
+            send_logs(call.log_level, parent.send)
             parent.send(Ready())
             continue
         context = parent.context = Context(

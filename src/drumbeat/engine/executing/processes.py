@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TypeAlias
 
+from drumbeat.engine.executing.child_logs import Logged, level_to_send
 from drumbeat.engine.executing.run import Run
 from drumbeat.engine.executing.threads import Threads
 from drumbeat.engine.tasks.codec import Unstorable
@@ -32,6 +33,8 @@ class Load:
     """To the child: import these modules, so that calls of their functions can begin at once."""
 
     modules: tuple[str, ...]
+    log_level: int
+    """The lowest level of log records that the child sends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,8 @@ class Ready:
     """From the child: the modules are imported."""
 
 
-Message: TypeAlias = Ending | Unstorable | Progress | Alive | CancellationSeen | Ready
-"""From the child: its progress, and finally how the call ended."""
+Message: TypeAlias = Ending | Unstorable | Progress | Alive | CancellationSeen | Ready | Logged
+"""From the child: its progress, its logs, and finally how the call ended."""
 
 
 class HandlerProcess:
@@ -196,9 +199,10 @@ class Processes:
     async def _load(self, child: HandlerProcess, modules: Iterable[str]) -> None:
         child.free = False
         try:
-            child.send(Load(tuple(sorted(modules))))
-            while not isinstance(await self._threads.call(child.receive), Ready):
-                pass  # a late heartbeat of the last call
+            child.send(Load(tuple(sorted(modules)), level_to_send()))
+            while not isinstance(message := await self._threads.call(child.receive), Ready):
+                if isinstance(message, Logged):  # else a late heartbeat of the last call
+                    message.write()
         except (EOFError, OSError):
             raise ProcessNotStarted(child.died_with()) from None
         except BaseException:
@@ -217,6 +221,8 @@ class Processes:
             while True:
                 message: Message = await self._threads.call(child.receive)
                 match message:
+                    case Logged():
+                        message.write()
                     case Alive() | Ready():
                         run.context.heartbeat()
                     case CancellationSeen(finished):
