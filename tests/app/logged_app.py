@@ -111,6 +111,10 @@ def configure_sentry() -> None:
     import sentry_sdk
 
     def keep(event: Any, hint: Any) -> None:
+        """The tags are as docs/logging.md shows them."""
+        facts = getattr(hint.get("log_record"), "facts", {})
+        tags = event.setdefault("tags", {})
+        tags.update({name: str(facts[name]) for name in ("task", "schedule") if name in facts})
         sys.stderr.write(f"{json.dumps(event, default=str)}\n")
 
     sentry_sdk.init(dsn="https://key@sentry.invalid/1", before_send=keep)

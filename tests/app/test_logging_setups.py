@@ -78,7 +78,8 @@ async def test_sentry_gets_a_stack_for_each_task_and_the_facts() -> None:
     stacks = {}
     for event in events:
         assert event["logentry"]["message"] == "Task failed%s"  # one message for all, to group them
-        task = event["extra"]["facts"]["task"]
+        task = event["tags"]["task"]
+        assert event["extra"]["facts"]["task"] == task
         raised = event["exception"]["values"][-1]
         if "stacktrace" in raised:
             stacks[task] = raised["type"], raised["stacktrace"]["frames"][0]["function"]

@@ -139,7 +139,8 @@ def _started(event: events.NodeStarted) -> Line:
 def _service_failed(event: events.ServiceFailed) -> Line:
     # An outage of a backend has lines of its own, for all services together.
     no_answer = isinstance(event.error, Unavailable | TimeoutError)
-    level = DEBUG if no_answer and event.backend is not None else ERROR
+    outage = no_answer and event.backend is not None
+    level = DEBUG if outage or not _is_power_of_two(event.failures) else ERROR
     facts = {"service": event.service, "failures": event.failures, "error": event.error}
     return level, "A service failed and will retry after a pause", facts
 
@@ -299,7 +300,11 @@ FUNCTIONS: Mapping[type[Event], LineOf] = {
 
 def _level_of_failure(failures: int) -> int:
     """Warn at the 1st, 2nd, 4th, 8th failure in a row, so that a long outage makes few lines."""
-    return WARNING if failures & (failures - 1) == 0 else DEBUG
+    return WARNING if _is_power_of_two(failures) else DEBUG
+
+
+def _is_power_of_two(failures: int) -> bool:
+    return failures & (failures - 1) == 0
 
 
 def _level_of_outage(failures: int) -> int:

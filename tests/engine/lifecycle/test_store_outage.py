@@ -101,6 +101,17 @@ def test_a_fault_of_a_service_is_still_an_error(
 ) -> None:
     node.fails("ticker", ValueError("a fault of ours"))
     assert [record.levelname for record in caplog.records] == ["ERROR"]
+    (record,) = caplog.records
+    assert record.exc_info is not None
+
+
+def test_a_fault_that_stays_is_told_when_its_failures_have_doubled(
+    node: Node, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", logger="drumbeat")
+    for failures in range(1, 10):
+        node.bus.emit(ServiceFailed("ticker", ValueError("a fault of ours"), failures))
+    assert [record.__dict__["facts"]["failures"] for record in caplog.records] == [1, 2, 4, 8]
 
 
 async def test_a_job_that_cannot_be_looked_up_is_no_failure_of_a_listener(
