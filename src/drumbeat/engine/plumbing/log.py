@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import logging
-from typing import TypeAlias
 
 from drumbeat.model.log_message import LogMessage
-
-ErrorToShow: TypeAlias = BaseException | bool | None
-"""An exception, or True for the one that is being handled."""
 
 
 class Log:
@@ -16,7 +12,8 @@ class Log:
 
     The facts are part of the message. The record has them in its attribute `facts` too, and the
     text before them in `sentence`. As with `logging`, `log.info("%d rows", 7)` formats the
-    sentence, and `exc_info=` adds a traceback.
+    sentence, and `exc_info=` adds a traceback: of an exception, or with True of the one being
+    handled.
     """
 
     __slots__ = ("_facts", "_logger")
@@ -31,52 +28,42 @@ class Log:
         bound._facts = {**self._facts, **facts}
         return bound
 
-    def debug(
-        self, sentence: str, /, *args: object, exc_info: ErrorToShow = None, **facts: object
-    ) -> None:
-        self._write(logging.DEBUG, (sentence, *args), facts, exc_info)
+    def debug(self, sentence: str, /, *args: object, **facts: object) -> None:
+        self._write(logging.DEBUG, sentence, args, facts)
 
-    def info(
-        self, sentence: str, /, *args: object, exc_info: ErrorToShow = None, **facts: object
-    ) -> None:
-        self._write(logging.INFO, (sentence, *args), facts, exc_info)
+    def info(self, sentence: str, /, *args: object, **facts: object) -> None:
+        self._write(logging.INFO, sentence, args, facts)
 
-    def warning(
-        self, sentence: str, /, *args: object, exc_info: ErrorToShow = None, **facts: object
-    ) -> None:
-        self._write(logging.WARNING, (sentence, *args), facts, exc_info)
+    def warning(self, sentence: str, /, *args: object, **facts: object) -> None:
+        self._write(logging.WARNING, sentence, args, facts)
 
-    def error(
-        self, sentence: str, /, *args: object, exc_info: ErrorToShow = None, **facts: object
-    ) -> None:
-        self._write(logging.ERROR, (sentence, *args), facts, exc_info)
+    def error(self, sentence: str, /, *args: object, **facts: object) -> None:
+        self._write(logging.ERROR, sentence, args, facts)
 
-    def exception(
-        self, sentence: str, /, *args: object, exc_info: ErrorToShow = True, **facts: object
-    ) -> None:
+    def critical(self, sentence: str, /, *args: object, **facts: object) -> None:
+        self._write(logging.CRITICAL, sentence, args, facts)
+
+    def exception(self, sentence: str, /, *args: object, **facts: object) -> None:
         """Log an error, with the traceback of the exception being handled."""
-        self._write(logging.ERROR, (sentence, *args), facts, exc_info)
+        self._write(logging.ERROR, sentence, args, {"exc_info": True, **facts})
 
     def _write(
-        self,
-        level: int,
-        text: tuple[str, *tuple[object, ...]],
-        facts: dict[str, object],
-        error: ErrorToShow,
+        self, level: int, sentence: str, args: tuple[object, ...], facts: dict[str, object]
     ) -> None:
         if self._logger.isEnabledFor(level):
-            message = LogMessage(_formatted(*text), {**self._facts, **facts})
+            error = facts.pop("exc_info", None)
+            message = LogMessage(_formatted(sentence, args), {**self._facts, **facts})
             self._logger.log(
                 level,
                 message.template,
                 *message.arguments,
                 extra=message.attributes,
-                exc_info=error,
+                exc_info=error if isinstance(error, BaseException) else bool(error),
                 stacklevel=3,
             )
 
 
-def _formatted(sentence: str, *args: object) -> str:
+def _formatted(sentence: str, args: tuple[object, ...]) -> str:
     if not args:
         return sentence
     try:
