@@ -260,7 +260,7 @@ def test_an_explanation_says_what_a_job_waits_for(beating: Terminal) -> None:
     beating.do(beating.clock.advance("10s"))
     assert "It has waited for 20s: every worker of its queue is busy." in explained()
     beating.start_a_node()
-    told = "It has waited for 20s, though workers of its queue have room: it may be that none of "
+    told = "It has waited for 20s: workers of its queue have room, so it may be that none of "
     perhaps = "that a limit holds it up, or that none has a free process for it."
     assert f"{told}them knows the task 'greet', {perhaps}" in explained()
     beating("queue", "pause", "default", "--reason", "too much")

@@ -18,13 +18,13 @@ from drumbeat.model.jobs.job import JobFilter, Status
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
 from drumbeat.ports.migrations import Migrating
 from drumbeat.rules.human_time import short
+from drumbeat.rules.schedules.overdue import overdue
 from drumbeat.wire.job import JobView
 from drumbeat.wire.node import NodeView
 
 MOST_SKEW = timedelta(seconds=5)
 LONG = timedelta(minutes=5)
 """How long a job may be queued before it counts as stuck."""
-OVERDUE = timedelta(minutes=1)
 LOOKED_AT = 1_000
 NAMED = 5
 
@@ -94,7 +94,7 @@ async def _schedules(fleet: Fleet) -> Check:
     late = [
         schedule.name
         for schedule in schedules
-        if schedule.next_tick and not schedule.paused and now - schedule.next_tick > OVERDUE
+        if overdue(schedule.next_tick, now, paused=schedule.paused) is not None
     ]
     names = ", ".join(late[:NAMED]) + (", ..." if len(late) > NAMED else "")
     found = f"{len(late)} overdue: {names}" if late else f"{len(schedules)} of them, none overdue"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
-from drumbeat.model.fleet.node import Node, NodeRecord, Role
+from drumbeat.model.fleet.node import Node, NodeRecord
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.jobs.job import Job, OnConflict, Status
 from drumbeat.model.jobs.queue import PausedQueue
@@ -15,9 +15,8 @@ from drumbeat.model.schedules.policy import Misfire, Overlap, RunOn
 from drumbeat.model.schedules.schedule import StoredSchedule
 from drumbeat.model.text import counted, last_line
 from drumbeat.rules.human_time import Moments, short
-
-OVERDUE = timedelta(seconds=15)
-"""How late a tick may be before the explanation mentions it: a failover takes this long."""
+from drumbeat.rules.jobs.waiting import why_not_started, workers_of
+from drumbeat.rules.schedules.overdue import PATIENCE, overdue
 
 REASONS = {
     SkipReason.COALESCED: "no leader handled it in time, and a later tick fired instead",
@@ -59,12 +58,7 @@ class Evidence:
 
     @property
     def workers(self) -> Sequence[Node]:
-        queue = self.stored.schedule.job.queue
-        return [
-            record.node
-            for record in self.nodes
-            if Role.WORKER in record.node.roles and queue in record.node.queues
-        ]
+        return workers_of(self.stored.schedule.job.queue, (each.node for each in self.nodes))
 
     def job_of(self, tick: TickRecord) -> Job | None:
         return None if tick.job_id is None else self.jobs.get(tick.job_id)
@@ -93,8 +87,8 @@ def _next_tick(evidence: Evidence, moments: Moments) -> str:
         if limit is not None and stored.runs >= limit:
             return f"It has ended: all of its {limit} runs are done."
         return "It has ended: there is no further tick."
-    late = evidence.as_of - stored.next_tick
-    if late > OVERDUE:
+    late = overdue(stored.next_tick, evidence.as_of, paused=False)
+    if late is not None:
         return f"Its tick of {moments.show(stored.next_tick)} is overdue by {short(late)}."
     if stored.next_tick in stored.skips:
         return f"Its next tick, {moments.both(stored.next_tick)}, is skipped by hand."
@@ -135,16 +129,14 @@ def _waiting(evidence: Evidence, job: Job) -> list[str]:
     """Why a job has waited for long, if nothing else explains it."""
     waited = evidence.as_of - job.run_at
     workers = evidence.workers
-    if job.status is not Status.QUEUED or waited <= OVERDUE or evidence.paused_queue or not workers:
+    if (
+        job.status is not Status.QUEUED
+        or waited <= PATIENCE
+        or evidence.paused_queue
+        or not workers
+    ):
         return []
-    if all(node.busy >= node.slots for node in workers):
-        return [f"It has waited for {short(waited)}: every worker of its queue is busy."]
-    perhaps = (
-        f"none of them knows the task {job.task!r}, that a limit holds it up, or that none has a "
-        f"free process for it"
-    )
-    room = "though workers of its queue have room"
-    return [f"It has waited for {short(waited)}, {room}: it may be that {perhaps}."]
+    return [f"It has waited for {short(waited)}: {why_not_started(job.task, workers)}."]
 
 
 def _policies(evidence: Evidence) -> list[str]:

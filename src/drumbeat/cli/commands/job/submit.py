@@ -40,7 +40,8 @@ LENGTHS = ("delay", "timeout", "dedupe_for")
     text("--dedupe-for", "DURATION", "How long the key stays taken after the job; 1d by default."),
     text("--dedupe-scope", "NAME", "Jobs of one scope share dedupe keys; the task by default."),
     text("--tag tags", "TAG", "A tag; may be repeated.", multiple=True),
-    switch("--wait waits", "Wait until the job is finished."),
+    switch("--wait waits", "Wait until the job is finished, and say why it does not start."),
+    text("--wait-timeout", "DURATION", "Wait at most so long, such as 5m; implies --wait."),
     uses="jobs.create tasks",
 )
 def submit(
@@ -51,6 +52,7 @@ def submit(
     text: str | None,
     *,
     waits: bool,
+    wait_timeout: str | None,
     **options: Any,
 ) -> None:
     """Submit a job of TASK.
@@ -73,8 +75,8 @@ def submit(
         return (await fleet.jobs.create(request(NewJobView, fields))).view
 
     job = session.ask_or_create(ask)
-    if waits:
-        wait_for(session, job.id, None)
+    if waits or wait_timeout is not None:
+        wait_for(session, job.id, wait_timeout)
         return
     session.output.show(job, job_facts(session.output.moments, job))
 

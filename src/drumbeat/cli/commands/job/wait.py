@@ -1,14 +1,15 @@
-"""`drumbeat job wait`: reports the progress of a job on standard error until it is finished."""
+"""`drumbeat job wait`: reports the progress of a job, or why it waits, until it is finished."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
 from drumbeat.cli.command import make_command
 from drumbeat.cli.commands.job.view import JOB_ID, job_facts
+from drumbeat.cli.commands.job.waiting_reason import waiting_reason
 from drumbeat.cli.exit_codes import Problem
 from drumbeat.cli.options.option import text
 from drumbeat.cli.output.output import Output
@@ -23,18 +24,21 @@ from drumbeat.wire.job import JobView
 
 LOOK_EVERY = 0.5
 """Seconds between two reads of a job that is not finished."""
+LOOKS_PER_REASON = 4
+"""How many reads of the job share one look at what it waits for."""
+UNSTARTED = (Status.PENDING, Status.QUEUED)
 
 
 @make_command(
     "wait",
     JOB_ID,
     text("--timeout", "DURATION", "The longest time to wait, such as 5m."),
-    uses="jobs.wait",
+    uses="jobs.wait nodes.list",
 )
 def wait(session: Session, job_id: int, timeout: str | None) -> None:
     """Wait until the job ID is finished.
 
-    Reports its progress; the exit code is 0 only if it completed.
+    Reports its progress, and why it does not start; the exit code is 0 only if it completed.
 
     Example:
       drumbeat job wait 42 --timeout 5m
@@ -53,34 +57,39 @@ def wait_for(session: Session, job_id: int, timeout: str | None) -> None:
 
 
 class Report(Protocol):
-    """Reports the state of a job."""
+    """Reports the state of a job, and why it waits."""
 
-    def __call__(self, job: JobView) -> None: ...
+    def __call__(self, job: JobView, reason: str | None) -> None: ...
 
 
 async def watch(fleet: Fleet, job_id: int, output: Output, timeout: float | None) -> JobView:
     """The job once it is finished; `WaitTimeout` after that many seconds."""
-    left = timeout
+    left, looks, reason = timeout, 0, None  # the reason that was found last
     with _report_to(output) as report:
         while True:
-            report(await fleet.jobs.get(job_id))
-            step = LOOK_EVERY if left is None else min(LOOK_EVERY, left)
-            try:
-                job = await fleet.jobs.wait(job_id, step)
-            except WaitTimeout:
-                left = None if left is None else left - step
-                if left is not None and left <= 0:
-                    raise WaitTimeout(f"job {job_id} did not finish within {timeout:g} s") from None
-            else:
-                report(job)
+            job = await fleet.jobs.get(job_id)
+            if job.status not in UNSTARTED:
+                reason = None
+            elif looks % LOOKS_PER_REASON == 0:
+                reason = await waiting_reason(fleet, job, output.moments)
+            report(job, reason)
+            if job.status.final:
                 return job
+            if left is not None and left <= 0:
+                why = f": {reason}" if reason else ""
+                raise WaitTimeout(f"job {job_id} did not finish within {timeout:g} s{why}")
+            step = LOOK_EVERY if left is None else min(LOOK_EVERY, left)
+            left = None if left is None else left - step
+            looks += 1
+            with suppress(WaitTimeout):
+                await fleet.jobs.wait(job_id, step)
 
 
 @contextmanager
 def _report_to(output: Output) -> Generator[Report]:
     """A bar that grows on a terminal, else a line for each change."""
     if not sys.stderr.isatty():
-        yield _Lines(output)
+        yield _Lines(output.say)
         return
     from rich.markup import escape  # noqa: PLC0415 - only on a terminal
     from rich.progress import Progress  # noqa: PLC0415 - as above
@@ -88,7 +97,11 @@ def _report_to(output: Output) -> Generator[Report]:
     with Progress(console=output.error_console(), transient=True) as progress:
         bar = progress.add_task("", total=None)
 
-        def report(job: JobView) -> None:
+        lines = _Lines(lambda line: progress.console.print(visible(line), markup=False))
+
+        def report(job: JobView, reason: str | None) -> None:
+            if reason is not None:
+                lines(job, reason)
             done, total = (job.progress.done, job.progress.total) if job.progress else (0, None)
             description = escape(visible(_sentence(job)))  # a handler's message is not markup
             progress.update(bar, description=description, completed=done, total=total)
@@ -99,15 +112,15 @@ def _report_to(output: Output) -> Generator[Report]:
 class _Lines:
     """A line for each change."""
 
-    def __init__(self, output: Output) -> None:
-        self._output = output
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
         self._last = ""
 
-    def __call__(self, job: JobView) -> None:
-        sentence = _sentence(job)
+    def __call__(self, job: JobView, reason: str | None) -> None:
+        sentence = _sentence(job) if reason is None else f"{_sentence(job)}: {reason}"
         if sentence != self._last:
             self._last = sentence
-            self._output.say(sentence)
+            self._say(sentence)
 
 
 def _sentence(job: JobView) -> str:
