@@ -92,6 +92,7 @@ class Drumbeat(Declarations):
         if joining is not None:
             joined = JoinedSubmissions(joining, CallersTransactions(), tracing)
         super().__init__(state.registry, Submissions(state.submitter, state.sync_bridge, joined))
+        state.declared = self._declared
         self._lifecycle = Lifecycle(state, self._declared)
         if elector is not NO_ELECTOR:
             self.obey(elector)

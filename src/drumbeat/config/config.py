@@ -124,6 +124,9 @@ class Config:
     keep_ticks: Duration = _length("how long the ledger of ticks is kept", timedelta(days=90))
     keep_nodes: Duration = _length("how long dead nodes are listed", timedelta(days=1))
     keep_audit: Duration = _length("how long the audit log is kept", timedelta(days=365))
+    declared_only: bool = _boolean(
+        "true: schedules that code declared and no longer declares are removed", False
+    )
     grace: Duration = _setting(
         Length(may_be_zero=True),
         "how long running jobs may take to finish when the node stops",

@@ -27,6 +27,7 @@ class Settings(TypedDict, total=False):
     keep_ticks: Duration
     keep_nodes: Duration
     keep_audit: Duration
+    declared_only: bool
     grace: Duration
     store_wait: Duration
     http_addr: str

@@ -150,12 +150,23 @@ def _listener_failed(event: events.ListenerFailed) -> Line:
     return ERROR, "A listener failed", facts
 
 
+def _schedules_undeclared(event: events.SchedulesUndeclared) -> Line:
+    if not event.count:
+        return INFO, "Code declares every schedule that it once declared", {}
+    sentence = (
+        "Code no longer declares schedules that are in the store and still fire; "
+        "`drumbeat schedule prune` removes them"
+    )
+    facts = {"count": event.count, "schedules": ", ".join(event.schedules)}
+    return WARNING, sentence, facts
+
+
 def _schedules_unknown(event: events.SchedulesUnknown) -> Line:
     if not event.count:
         return INFO, "Every schedule from code has a task that is known here", {}
     sentence = (
-        "Schedules from code have tasks that are unknown here, as after a rollback; remove "
-        "them, or run the code that declares them"
+        "Schedules from code have tasks that are unknown here, as after a rollback; run the "
+        "code that declares them, or remove them (`drumbeat schedule prune --unknown-tasks`)"
     )
     facts = {"count": event.count, "schedules": ", ".join(event.schedules)}
     return WARNING, sentence, facts
@@ -279,6 +290,7 @@ FUNCTIONS: Mapping[type[Event], LineOf] = {
     events.ServiceFailed: _service_failed,
     events.ListenerFailed: _listener_failed,
     events.SchedulesUnknown: _schedules_unknown,
+    events.SchedulesUndeclared: _schedules_undeclared,
     events.ScheduleChanged: _schedule_changed,
     events.LeadershipLost: _leadership_lost,
     events.StoreAwaited: _store_awaited,

@@ -49,9 +49,13 @@ class ScheduleView(Struct, frozen=True, kw_only=True):
     retry: RetryView | None = None
     declared: str = ""
     """The fingerprint of what code declared last; empty: no code declares it."""
+    undeclared: bool = False
+    """Code declared it, and the app that answers knows its task and no longer declares it."""
 
 
-def schedule_view(stored: StoredSchedule, secrets: Secrets = no_secrets) -> ScheduleView:
+def schedule_view(
+    stored: StoredSchedule, secrets: Secrets = no_secrets, *, undeclared: bool = False
+) -> ScheduleView:
     schedule, job = stored.schedule, stored.schedule.job
     return ScheduleView(
         name=stored.name,
@@ -78,4 +82,5 @@ def schedule_view(stored: StoredSchedule, secrets: Secrets = no_secrets) -> Sche
         tags=job.tags,
         retry=retry_view(job.retry),
         declared=stored.declared,
+        undeclared=undeclared,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from drumbeat.backend_factory import Backends, extra
@@ -21,6 +22,7 @@ from drumbeat.fleet.local.phase import Phase
 from drumbeat.fleet.local.services import Services
 from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.ids import NodeId, node_id
+from drumbeat.model.schedules.schedule import Schedule
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.tracing import Tracing
 from drumbeat.telemetry.metrics import Metrics
@@ -39,6 +41,8 @@ class AppState:
     submitter: Submitter
     tracing: Tracing | None
     """Traces the jobs that are submitted and run; None: tracing is off."""
+    declared: Mapping[str, Schedule] = field(default_factory=dict[str, Schedule])
+    """The schedules of the code, by name."""
     sync_bridge: SyncBridge = field(default_factory=SyncBridge)
     id: NodeId = field(init=False)
     """This process's identity in the fleet; new at every start."""
@@ -104,6 +108,7 @@ class AppState:
             leadership=self.leadership,
             submitter=self.submitter,
             registry=self.registry,
+            declared=self.declared,
             config=self.config,
             runtime=self.runtime,
             bus=self.bus,

@@ -14,7 +14,7 @@ from drumbeat.engine.leading.leadership import Leadership
 from drumbeat.engine.lifecycle.duplicate_labels import DuplicateLabelCheck
 from drumbeat.engine.plumbing.service import Service
 from drumbeat.engine.ticking.schedule_sync import Declarer, WaitingChange
-from drumbeat.engine.ticking.unknown_tasks import UnknownSchedules
+from drumbeat.engine.ticking.unknown_tasks import DeclaredCode, UnknownSchedules
 from drumbeat.wiring.app_state import AppState
 from drumbeat.wiring.leader import upkeep
 
@@ -32,7 +32,9 @@ def background_services(
 def _checks(app: AppState, leadership: Leadership | None) -> Iterator[Service]:
     """What a node on a shared store warns of."""
     store, context = app.backends.store, app.context
-    yield UnknownSchedules(store.schedules, app.registry, context)
+    remove = app.schedules.remove if app.config.declared_only else None
+    code = DeclaredCode(app.registry, app.declared, remove)
+    yield UnknownSchedules(store.schedules, code, context)
     origin = app.config.origins.get("instance_id")
     if origin is not None and origin.level is not Level.DEFAULT:
         # By default the label is the host's name, which several nodes may share.

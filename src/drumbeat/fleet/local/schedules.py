@@ -24,6 +24,7 @@ from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.schedules.schedule import LONGEST_NAME, StoredSchedule
 from drumbeat.model.time.instant import in_range
 from drumbeat.rules.schedules.preview import next_ticks
+from drumbeat.rules.schedules.undeclared import is_undeclared
 from drumbeat.rules.schedules.version_guard import UNGUARDED, VersionGuard
 from drumbeat.wire.explanation import ExplanationView
 from drumbeat.wire.fields import Arguments
@@ -215,7 +216,9 @@ class LocalSchedules:
         return self._schedules if guard is UNGUARDED else self._schedules.guarded(guard)
 
     def _view(self, stored: StoredSchedule) -> ScheduleView:
-        return schedule_view(stored, self._services.registry.secrets)
+        registry, declared = self._services.registry, self._services.declared
+        undeclared = is_undeclared(stored, declared, registry.names)
+        return schedule_view(stored, registry.secrets, undeclared=undeclared)
 
 
 def _check_past(parameter: str, given: datetime, rule: str, last: datetime) -> None:

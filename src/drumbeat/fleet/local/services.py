@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from drumbeat.config import Config
@@ -40,6 +40,8 @@ class Services:
     leadership: LeadershipStatus
     submitter: Submitter
     registry: TaskRegistry
+    declared: Collection[str] = ()
+    """The names of the schedules that the code of this process declares."""
     config: Config
     runtime: Runtime
     bus: Bus

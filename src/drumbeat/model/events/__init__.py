@@ -44,6 +44,7 @@ from drumbeat.model.events.schedule import ScheduleChanged as ScheduleChanged
 from drumbeat.model.events.schedule import ScheduleChangeWaits as ScheduleChangeWaits
 from drumbeat.model.events.schedule import ScheduleDeclared as ScheduleDeclared
 from drumbeat.model.events.schedule import ScheduleDrifted as ScheduleDrifted
+from drumbeat.model.events.schedule import SchedulesUndeclared as SchedulesUndeclared
 from drumbeat.model.events.schedule import SchedulesUnknown as SchedulesUnknown
 from drumbeat.model.events.schedule import TickFired as TickFired
 from drumbeat.model.events.schedule import TickPassed as TickPassed

@@ -54,6 +54,17 @@ class SchedulesUnknown(Event):
     count: int
 
 
+class SchedulesUndeclared(Event):
+    """The store has schedules of tasks that this node knows, which code no longer declares.
+
+    Emitted when a node has started, and when the number changes.
+    """
+
+    schedules: tuple[str, ...]
+    """The first of them by name, at most 20."""
+    count: int
+
+
 class ScheduleChanged(Event):
     """A schedule was created, replaced, paused, resumed, skipped once or removed."""
 

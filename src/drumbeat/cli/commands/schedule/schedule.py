@@ -7,6 +7,7 @@ import click
 from drumbeat.cli.command import Group
 from drumbeat.cli.commands.schedule.changes import CHANGES
 from drumbeat.cli.commands.schedule.definition import create, edit
+from drumbeat.cli.commands.schedule.prune import prune
 from drumbeat.cli.commands.schedule.view import (
     explanation_text,
     preview_table,
@@ -35,7 +36,7 @@ def command() -> None:
     """
 
 
-for change in (create, edit, *CHANGES):
+for change in (create, edit, *CHANGES, prune):
     command.add_command(change)
 
 

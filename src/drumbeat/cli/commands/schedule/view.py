@@ -117,12 +117,14 @@ def _ledger(moments: Moments, ticks: Sequence[TickView]) -> RenderableType:
 def _word(schedule: ScheduleView) -> str:
     if schedule.paused:
         return "paused"
-    return "active" if schedule.next_tick is not None else "ended"
+    word = "active" if schedule.next_tick is not None else "ended"
+    return f"{word}, undeclared" if schedule.undeclared else word
 
 
 def _state(schedule: ScheduleView) -> str:
     reason = f", {schedule.pause_reason}" if schedule.pause_reason else ""
-    return f"{_word(schedule)}{reason}"
+    gone = " (code no longer declares it)" if schedule.undeclared else ""
+    return f"{_word(schedule)}{reason}{gone}"
 
 
 def _next_tick(schedule: ScheduleView, moments: Moments) -> str:
