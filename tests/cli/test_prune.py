@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from drumbeat import every
+from drumbeat.model.schedules.schedule import Schedule
+from drumbeat.testing import inside
 
 from .support import Terminal, run
 
@@ -12,7 +16,7 @@ def terminal_with_leftovers(terminal: Terminal) -> Terminal:
     app = terminal.app
 
     async def stored() -> None:
-        await app.schedules.declare(list(app._declared.values()))
+        await app.schedules.declare(inside.declared(app))
 
     greet = app.task_named("greet")
     app.schedule(greet, every(hours=1), name="greeting")
@@ -22,10 +26,11 @@ def terminal_with_leftovers(terminal: Terminal) -> Terminal:
     async def elsewhere() -> None: ...
 
     terminal.do(stored())
+    state = inside.setup(app)
+    declared = cast("dict[str, Schedule]", state.declared)
     for name in ("greeting", "edited", "elsewhere"):
-        del app._declared[name]
-    registry = app._registry
-    registry.names -= {"elsewhere"}
+        del declared[name]
+    state.registry.names -= {"elsewhere"}
     terminal("schedule", "edit", "edited", "--every", "5h")
     terminal("schedule", "create", "by-hand", "--task", "greet", "--every", "1h")
     return terminal
