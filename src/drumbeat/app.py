@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 
 from drumbeat.backend_factory import Addresses, connect
 from drumbeat.backends.transactions import CallersTransactions
-from drumbeat.config import Config, Duration, Settings, masked
+from drumbeat.config import Config, Settings, masked
 from drumbeat.engine.jobs import Jobs
-from drumbeat.engine.leading.lock import Lock, LockRequest
+from drumbeat.engine.leading.lock import Lock
 from drumbeat.engine.leading.status import LeadershipStatus
 from drumbeat.engine.operations import Operations
 from drumbeat.engine.plumbing.bus import Bus
@@ -26,16 +26,17 @@ from drumbeat.model.events import Event
 from drumbeat.model.fleet.node import NodeRecord, Role
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Job, JobSpec
-from drumbeat.model.time.duration import parse_duration
+from drumbeat.model.time.duration import Duration, parse_duration, seconds_of
 from drumbeat.ports.coordinator import Configuration, Coordinator
 from drumbeat.ports.elector import NO_ELECTOR, Elector
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
-from drumbeat.rules.leadership.lease_trust import LeaseTimings
 from drumbeat.telemetry.logs import log_events
 from drumbeat.wiring.app_state import AppState, submitter_of, tracing_of
+from drumbeat.wiring.blocking_app import BlockingApp
 from drumbeat.wiring.lifecycle import Lifecycle
+from drumbeat.wiring.node_thread import NodeThread
 from drumbeat.wiring.timings import check
 
 if TYPE_CHECKING:
@@ -94,6 +95,7 @@ class Drumbeat(Declarations):
         super().__init__(state.registry, Submissions(state.submitter, state.sync_bridge, joined))
         state.declared = self._declared
         self._lifecycle = Lifecycle(state, self._declared)
+        self._node_thread = NodeThread(self._lifecycle)
         if elector is not NO_ELECTOR:
             self.obey(elector)
         log_events(bus.on, config.instance_id, masked)
@@ -121,8 +123,12 @@ class Drumbeat(Declarations):
     @property
     def operations(self) -> Operations:
         """Changes of many jobs, which the leading node does in the background."""
-        state = self._state
-        return Operations(state.backends.store, state.submitter, state.runtime.clock)
+        return self._state.operations
+
+    @property
+    def sync(self) -> BlockingApp:
+        """The same operations for code without an event loop: `app.sync.jobs.result(job)`."""
+        return BlockingApp(self._state)
 
     @property
     def leadership(self) -> LeadershipStatus:
@@ -165,7 +171,7 @@ class Drumbeat(Declarations):
         """
         return await self._state.submitter.submit(spec)
 
-    async def wait_until_idle(self, timeout: float | None = None) -> None:
+    async def wait_until_idle(self, timeout: Duration | None = None) -> None:
         """Return when no job is pending, queued or running, anywhere in the fleet."""
         await self.jobs.wait_until_idle(timeout)
 
@@ -178,15 +184,13 @@ class Drumbeat(Declarations):
 
         return listen
 
-    def lock(self, name: str, *, ttl: float | str = 30.0, wait: float | str = 0.0) -> Lock:
+    def lock(self, name: str, *, ttl: Duration = 30.0, wait: Duration = 0.0) -> Lock:
         """A lock of the whole fleet: `async with app.lock("name") as lock:`.
 
         Waits this long for another holder, then raises `LockHeld`. `lock.token` is its fencing
         token.
         """
-        state, timings = self._state, LeaseTimings.for_ttl(parse_duration(ttl).total_seconds())
-        request = LockRequest(name, state.id, timings, parse_duration(wait).total_seconds())
-        return Lock(request, state.backends.coordinator, state.context)
+        return self._state.lock(name, ttl, wait)
 
     def obey(self, elector: Elector, *, followers_idle: bool = False) -> None:
         """Lead only while this elector says so, instead of holding an election.
@@ -207,12 +211,12 @@ class Drumbeat(Declarations):
         """
         await self._lifecycle.start(roles, parse_duration(wait).total_seconds())
 
-    async def stop(self, grace: float | None = None) -> None:
-        """Drain and stop: running jobs get this many seconds to finish (None: as the settings say).
+    async def stop(self, grace: Duration | None = None) -> None:
+        """Drain and stop: running jobs get this long to finish (None: as the settings say).
 
         `math.inf` waits for them without limit.
         """
-        await self._lifecycle.stop(grace)
+        await self._lifecycle.stop(seconds_of(grace))
 
     @asynccontextmanager
     async def running(
@@ -236,6 +240,30 @@ class Drumbeat(Declarations):
             yield self
         finally:
             await self._lifecycle.close()
+
+    def start_in_background(
+        self, roles: Iterable[Role | str] = ROLES, *, wait: Duration = 0.0
+    ) -> None:
+        """Start as `start` does, on an event loop in a daemon thread, and return once it runs.
+
+        It ends with `stop_in_background`, or when the interpreter exits. Signals stay untouched.
+        """
+        self._node_thread.start(roles, parse_duration(wait).total_seconds())
+
+    def stop_in_background(self, grace: Duration | None = None) -> None:
+        """Drain and stop what `start_in_background` has started, as `stop` does."""
+        self._node_thread.stop(seconds_of(grace))
+
+    @contextmanager
+    def in_background(
+        self, roles: Iterable[Role | str] = ROLES, *, wait: Duration = 0.0
+    ) -> Generator[Self]:
+        """Run as a node in a thread for as long as the body takes."""
+        self.start_in_background(roles, wait=wait)
+        try:
+            yield self
+        finally:
+            self.stop_in_background()
 
     def run(self, roles: Iterable[Role | str] = ROLES) -> None:
         """Run as a node until a signal stops it.

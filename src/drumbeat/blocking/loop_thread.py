@@ -36,8 +36,12 @@ class LoopThread:
         leave_to_parent(self._loop)
         self._begin()
 
-    def call(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """Run the work and return its result, blocking the calling thread."""
+    def call(
+        self,
+        work: Callable[[], Coroutine[Any, Any, T]],
+        on: asyncio.AbstractEventLoop | None = None,
+    ) -> T:
+        """Run the work, on this loop if one is given; block the calling thread until it ends."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -47,7 +51,7 @@ class LoopThread:
                 "this thread runs an event loop, which a synchronous call would block; "
                 f"{self._instead}"
             )
-        loop = self.loop()
+        loop = on or self.loop()
         future = asyncio.run_coroutine_threadsafe(work(), loop)
         try:
             return future.result()

@@ -6,7 +6,7 @@ types and documentation.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import suppress
 from functools import wraps
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
@@ -35,20 +35,22 @@ def waited(
     @wraps(method)
     def called(bridge: BlockingResource[N_co], /, *args: P.args, **kwargs: P.kwargs) -> T:
         resource, thread = bridge._resource, bridge._thread  # noqa: SLF001 - `called` is a method of it  # pyright: ignore[reportPrivateUsage]
-        return thread.call(lambda: method(resource, *args, **kwargs))
+        form: Callable[P, Coroutine[Any, Any, T]] = getattr(resource, method.__name__)
+        return thread.call(lambda: form(*args, **kwargs))
 
     return called
 
 
 def walked(
-    method: Callable[Concatenate[N_co, P], AsyncGenerator[T]],
+    method: Callable[Concatenate[N_co, P], AsyncIterator[T]],
 ) -> Callable[Concatenate[BlockingResource[N_co], P], Iterator[T]]:
     """The blocking form of a method that yields items."""
 
     @wraps(method)
     def called(bridge: BlockingResource[N_co], /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
         resource, thread = bridge._resource, bridge._thread  # noqa: SLF001 - as above  # pyright: ignore[reportPrivateUsage]
-        items = method(resource, *args, **kwargs)
+        form: Callable[P, AsyncIterator[T]] = getattr(resource, method.__name__)
+        items = form(*args, **kwargs)
 
         async def advance() -> tuple[T, ...]:
             async for item in items:
@@ -59,7 +61,8 @@ def walked(
             while found := thread.call(advance):
                 yield found[0]
         finally:
-            with suppress(NotRunning):  # a client that was closed has ended them already
-                thread.call(items.aclose)
+            if isinstance(items, AsyncGenerator):
+                with suppress(NotRunning):  # a client that was closed has ended them already
+                    thread.call(items.aclose)
 
     return called

@@ -9,14 +9,13 @@ from drumbeat.config.config import SETTING, SETTINGS, Config, shown
 from drumbeat.config.loaded_settings import LoadedSettings, Sources
 from drumbeat.config.mask import masked
 from drumbeat.config.origin import Level, SettingOrigin
-from drumbeat.config.settings import Duration, Settings
+from drumbeat.config.settings import Settings
 
 __all__ = [
     "SETTING",
     "SETTINGS",
     "CommandLine",
     "Config",
-    "Duration",
     "Level",
     "LoadedSettings",
     "SettingOrigin",

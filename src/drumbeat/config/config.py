@@ -33,11 +33,10 @@ from drumbeat.config.kinds import (
 from drumbeat.config.mask import MASK, masked
 from drumbeat.config.origin import CODE, SettingOrigin
 from drumbeat.config.setting import Setting, SettingRow, row_of, setting
-from drumbeat.config.settings import Duration
 from drumbeat.model.errors import ConfigurationError, InvalidInput
 from drumbeat.model.jobs.job import DEFAULT_QUEUE
 from drumbeat.model.part import Part
-from drumbeat.model.time.duration import parse_duration
+from drumbeat.model.time.duration import Duration, parse_duration
 
 HIGHEST_CONCURRENCY = 10_000
 LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")

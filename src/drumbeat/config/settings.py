@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TypeAlias, TypedDict
+from typing import TypedDict
 
-Duration: TypeAlias = float | str | timedelta
+from drumbeat.model.time.duration import Duration
 
 
 class Settings(TypedDict, total=False):

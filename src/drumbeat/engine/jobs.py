@@ -26,12 +26,13 @@ from drumbeat.model.jobs.job import (
 )
 from drumbeat.model.jobs.operation import Operation
 from drumbeat.model.page import Page, PageRequest
+from drumbeat.model.time.duration import Duration
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Store
 
 
 class Jobs:
-    """The operations on jobs, from any node."""
+    """The operations on jobs, from any node. Each takes a job or its id."""
 
     def __init__(
         self, store: Store, submitter: Submitter, registry: TaskRegistry, clock: Clock
@@ -66,11 +67,11 @@ class Jobs:
             [definition.job_for(call, chosen) for call in calls]
         )
 
-    async def get(self, job_id: int) -> Job:
+    async def get(self, job_id: int | Job) -> Job:
         """The job; `UnknownJob` if there is none."""
-        (job,) = await self._store.jobs.get([JobId(job_id)])
+        (job,) = await self._store.jobs.get([id_of(job_id)])
         if job is None:
-            raise UnknownJob(job_id)
+            raise UnknownJob(id_of(job_id))
         return job
 
     async def list(
@@ -79,23 +80,25 @@ class Jobs:
         """Jobs that match the filter, newest first."""
         return await self._store.jobs.list(wanted or JobFilter(), page or PageRequest())
 
-    async def attempts(self, job_id: int) -> Sequence[AttemptRecord]:
+    async def attempts(self, job_id: int | Job) -> Sequence[AttemptRecord]:
         """The ended attempts of a job, oldest first."""
-        return await self._store.jobs.attempts(JobId(job_id))
+        return await self._store.jobs.attempts(id_of(job_id))
 
     async def counts(self) -> Mapping[str, Mapping[Status, int]]:
         """How many jobs of each queue have each status."""
         return await self._store.jobs.counts()
 
-    async def cancel(self, job_id: int, reason: str = "") -> Cancelled | CancelRequested | TooLate:
+    async def cancel(
+        self, job_id: int | Job, reason: str = ""
+    ) -> Cancelled | CancelRequested | TooLate:
         """End a waiting job, or ask a running one to end."""
-        (verdict,) = await self._store.jobs.cancel([JobId(job_id)], reason)
+        (verdict,) = await self._store.jobs.cancel([id_of(job_id)], reason)
         _refuse_unknown(verdict)
         return verdict
 
-    async def retry(self, job_id: int) -> Reopened | TooLate:
+    async def retry(self, job_id: int | Job) -> Reopened | TooLate:
         """Queue a failed or cancelled job again, with its attempts counted anew."""
-        (verdict,) = await self._store.jobs.reopen([JobId(job_id)])
+        (verdict,) = await self._store.jobs.reopen([id_of(job_id)])
         _refuse_unknown(verdict)
         return verdict
 
@@ -126,15 +129,15 @@ class Jobs:
     def _operations(self) -> Operations:
         return Operations(self._store, self._submitter, self._clock)
 
-    async def wait(self, job_id: int, timeout: float | None = None) -> Job:
-        """The job once it is finished; `WaitTimeout` if it is not within these seconds."""
-        what = f"job {job_id} did not finish"
+    async def wait(self, job_id: int | Job, timeout: Duration | None = None) -> Job:
+        """The job once it is finished; `WaitTimeout` if it is not within this time."""
+        what = f"job {id_of(job_id)} did not finish"
         async with finished_hints(self._store, self._clock, timeout, what) as next_hint:
             while not (job := await self.get(job_id)).status.final:
                 await next_hint()
             return job
 
-    async def result(self, job_id: int, timeout: float | None = None) -> Any:
+    async def result(self, job_id: int | Job, timeout: Duration | None = None) -> Any:
         """What the job's handler returned; `JobFailed` if it failed or was cancelled."""
         job = await self.wait(job_id, timeout)
         if job.status is not Status.COMPLETED:
@@ -143,7 +146,7 @@ class Jobs:
             return None
         return self._registry.get(job.task).codec.decode_result(job.result)
 
-    async def wait_until_idle(self, timeout: float | None = None) -> None:
+    async def wait_until_idle(self, timeout: Duration | None = None) -> None:
         """Return when no job is pending, queued or running."""
         what = "the fleet did not become idle"
         async with finished_hints(self._store, self._clock, timeout, what) as next_hint:
@@ -153,6 +156,10 @@ class Jobs:
     async def _unfinished(self) -> bool:
         counts = await self._store.jobs.counts()
         return any(queue.get(status, 0) for queue in counts.values() for status in UNFINISHED)
+
+
+def id_of(job: int | Job) -> JobId:
+    return job.id if isinstance(job, Job) else JobId(job)
 
 
 def _refuse_unknown(verdict: Cancelled | CancelRequested | Reopened | TooLate) -> None:

@@ -31,6 +31,7 @@ from drumbeat.model.jobs.operation import Kind, Operation
 from drumbeat.model.jobs.retry import Retry
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.text import listed
+from drumbeat.model.time.duration import Duration
 from drumbeat.model.time.instant import in_range
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Store
@@ -116,8 +117,8 @@ class Operations:
         (verdict,) = await self._store.jobs.cancel([operation.id], reason)
         return verdict
 
-    async def wait(self, operation_id: int, timeout: float | None = None) -> Operation:
-        """The operation once it has ended; `WaitTimeout` if it has not within these seconds."""
+    async def wait(self, operation_id: int, timeout: Duration | None = None) -> Operation:
+        """The operation once it has ended; `WaitTimeout` if it has not within this time."""
         what = f"operation {operation_id} did not end"
         async with finished_hints(self._store, self._clock, timeout, what) as next_hint:
             while not (operation := await self.get(operation_id)).status.final:

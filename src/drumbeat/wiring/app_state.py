@@ -9,8 +9,10 @@ from drumbeat.backend_factory import Backends, extra
 from drumbeat.config import Config
 from drumbeat.engine.jobs import Jobs
 from drumbeat.engine.leading.leadership import Leadership
+from drumbeat.engine.leading.lock import Lock, LockRequest
 from drumbeat.engine.leading.status import LeadershipStatus
 from drumbeat.engine.lifecycle.node import RunningNode
+from drumbeat.engine.operations import Operations
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.service import ServiceContext
 from drumbeat.engine.plumbing.sync_bridge import SyncBridge
@@ -23,8 +25,10 @@ from drumbeat.fleet.local.services import Services
 from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.ids import NodeId, node_id
 from drumbeat.model.schedules.schedule import Schedule
+from drumbeat.model.time.duration import Duration, parse_duration
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.tracing import Tracing
+from drumbeat.rules.leadership.lease_trust import LeaseTimings
 from drumbeat.telemetry.metrics import Metrics
 from drumbeat.telemetry.samples import NodeStatus
 
@@ -91,6 +95,15 @@ class AppState:
     @property
     def schedules(self) -> Schedules:
         return Schedules(self.backends.store.schedules, self.submitter, self.registry, self.bus)
+
+    @property
+    def operations(self) -> Operations:
+        return Operations(self.backends.store, self.submitter, self.runtime.clock)
+
+    def lock(self, name: str, ttl: Duration, wait: Duration) -> Lock:
+        timings = LeaseTimings.for_ttl(parse_duration(ttl).total_seconds())
+        request = LockRequest(name, self.id, timings, parse_duration(wait).total_seconds())
+        return Lock(request, self.backends.coordinator, self.context)
 
     @property
     def leadership(self) -> LeadershipStatus:

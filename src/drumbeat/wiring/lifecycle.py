@@ -61,6 +61,10 @@ class Lifecycle:
     async def stop(self, grace: float | None = None) -> None:
         """Drain and stop. None: with the grace of the settings."""
         app = self._app
+        if app.sync_bridge.is_elsewhere:
+            raise NotRunning(
+                "the app runs on another event loop: stop it there, or by stop_in_background()"
+            )
         node, app.node = app.node, None
         if node is None:
             return

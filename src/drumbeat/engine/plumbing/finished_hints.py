@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from drumbeat.engine.plumbing.time_outs import timeout_after
 from drumbeat.engine.plumbing.wake_up import WakeUp
 from drumbeat.model.errors import WaitTimeout
+from drumbeat.model.time.duration import Duration, seconds_of
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Store, Topic
 
@@ -17,22 +18,22 @@ LOOK_EVERY = 0.5
 
 @asynccontextmanager
 async def finished_hints(
-    store: Store, clock: Clock, timeout: float | None, what: str
+    store: Store, clock: Clock, timeout: Duration | None, what: str
 ) -> AsyncGenerator[Callable[[], Awaitable[object]]]:
     """Yield a function that waits until a job may have finished.
 
     Raises `WaitTimeout`, which says what did not happen, if the body takes longer than this.
     """
-    hint = WakeUp(clock)
+    hint, seconds = WakeUp(clock), seconds_of(timeout)
     unsubscribe = store.subscribe(Topic.FINISHED, hint.set)
     try:
-        if timeout is None:
+        if seconds is None:
             yield lambda: hint.wait(LOOK_EVERY)
             return
         try:
-            async with timeout_after(clock, timeout):
+            async with timeout_after(clock, seconds):
                 yield lambda: hint.wait(LOOK_EVERY)
         except TimeoutError:
-            raise WaitTimeout(f"{what} within {timeout:g} s") from None
+            raise WaitTimeout(f"{what} within {seconds:g} s") from None
     finally:
         unsubscribe()

@@ -22,6 +22,11 @@ class SyncBridge(LoopThread):
         self._app_loop: asyncio.AbstractEventLoop | None = None
         self._ran_in_parent = False
 
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether the app runs on another loop than the one that runs here."""
+        return self._app_loop not in (None, asyncio.get_running_loop())
+
     def open(self) -> None:
         """The app runs on the calling loop from now on."""
         self._app_loop = asyncio.get_running_loop()

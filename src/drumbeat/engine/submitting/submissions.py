@@ -31,6 +31,9 @@ class Submissions:
     def submit_sync(self, spec: JobSpec) -> Job:
         return self.bridge.call(lambda: self.submitter.submit(spec))
 
+    def submit_many_sync(self, specs: list[JobSpec]) -> list[Job]:
+        return self.bridge.call(lambda: self.submitter.submit_many(specs))
+
     def within(self, connection: object) -> Submission:
         if self.joined is None:
             raise InvalidOption(
@@ -62,8 +65,13 @@ class JoinedSubmissions:
         return [verdict.job for verdict in verdicts]
 
     def submit_sync(self, spec: JobSpec) -> Job:
-        (verdict,) = self.transactions.run_sync(self.connection, self._insertion([spec]))
-        return verdict.job
+        (job,) = self.submit_many_sync([spec])
+        return job
+
+    def submit_many_sync(self, specs: list[JobSpec]) -> list[Job]:
+        """Create many jobs, in one statement."""
+        verdicts = self.transactions.run_sync(self.connection, self._insertion(specs))
+        return [verdict.job for verdict in verdicts]
 
     def within(self, connection: object) -> Submission:
         return replace(self, connection=connection)

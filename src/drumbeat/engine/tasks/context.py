@@ -15,6 +15,7 @@ from drumbeat.engine.plumbing.log import Log
 from drumbeat.model.errors import NotRunning
 from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.job import Attempt, Progress
+from drumbeat.model.time.duration import Duration, seconds_of
 
 _CREATING = threading.Lock()
 
@@ -75,14 +76,14 @@ class Cancellation:
             self._futures.remove(future)
         self.seen = True
 
-    def block(self, seconds: float | None = None) -> bool:
+    def block(self, seconds: Duration | None = None) -> bool:
         """Block the thread until the run should end, or for this long. True: it should end."""
         with _CREATING:
             if self._reason is None and self._event is None:
                 self._event = threading.Event()
             event = self._event
         if event is not None:
-            event.wait(seconds)
+            event.wait(seconds_of(seconds))
         return self.is_set()
 
 

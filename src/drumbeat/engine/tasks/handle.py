@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Generic, ParamSpec, Protocol, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
 from drumbeat.engine.tasks.options import Length, TaskOptions
 from drumbeat.engine.tasks.task import TaskDefinition
-from drumbeat.model.errors import InvalidOption
+from drumbeat.model.errors import InvalidInput, InvalidOption
 from drumbeat.model.jobs.job import Job, JobSpec, OnConflict
 from drumbeat.model.jobs.retry import Retry
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
+Calls: TypeAlias = Iterable[JobSpec | tuple[Any, ...] | Mapping[str, Any]]
+"""Calls of a task, each as its job, or by its arguments in order or by name."""
 
 
 class TaskSettings(TypedDict, total=False):
@@ -57,6 +59,8 @@ class Submission(Protocol):
     def submit_sync(self, spec: JobSpec) -> Job:
         """Create one job, from code with no event loop."""
         ...
+
+    def submit_many_sync(self, specs: list[JobSpec]) -> list[Job]: ...
 
     def within(self, connection: object) -> Submission:
         """The same, over a connection of the caller and as part of its transaction."""
@@ -114,15 +118,36 @@ class Task(Generic[P, R_co]):
         """Submit a job with these arguments. When this returns, the job cannot be lost."""
         return await self._submission.submit(self._definition.job(args, kwargs, self._options))
 
-    async def submit_many(self, calls: Iterable[tuple[Any, ...] | Mapping[str, Any]]) -> list[Job]:
-        """Submit many jobs at once: a tuple of arguments, or a mapping by name, for each."""
-        return await self._submission.submit_many(
-            [self._definition.job_for(call, self._options) for call in calls]
-        )
+    async def submit_many(self, calls: Calls) -> list[Job]:
+        """Submit many jobs at once: for each a `job(...)`, whose arguments a type checker checks,
+        or a tuple of arguments, or a mapping by name.
+        """
+        return await self._submission.submit_many(self._jobs(calls))
 
     def submit_sync(self, *args: P.args, **kwargs: P.kwargs) -> Job:
         """Submit a job from code with no event loop."""
-        return self._submission.submit_sync(self._definition.job(args, kwargs, self._options))
+        return self._submission.submit_sync(self.job(*args, **kwargs))
+
+    def submit_many_sync(self, calls: Calls) -> list[Job]:
+        """Submit many jobs at once, from code with no event loop."""
+        return self._submission.submit_many_sync(self._jobs(calls))
+
+    def job(self, *args: P.args, **kwargs: P.kwargs) -> JobSpec:
+        """The job for these arguments, to be submitted later: by `submit_many`, or `app.submit`."""
+        return self._definition.job(args, kwargs, self._options)
+
+    def _jobs(self, calls: Calls) -> list[JobSpec]:
+        return [
+            self._own(call)
+            if isinstance(call, JobSpec)
+            else self._definition.job_for(call, self._options)
+            for call in calls
+        ]
+
+    def _own(self, spec: JobSpec) -> JobSpec:
+        if spec.task != self.name:
+            raise InvalidInput(f"a job of task {spec.task!r} was given to task {self.name!r}")
+        return spec
 
     def result(self, job: Job) -> R_co:
         """What the handler returned for a completed job, typed by its annotation."""

@@ -9,6 +9,7 @@ from drumbeat.fleet.endpoint import endpoint_of
 from drumbeat.fleet.jobs import FleetJobs
 from drumbeat.fleet.remote.resource import request_of
 from drumbeat.model.errors import WaitTimeout
+from drumbeat.model.time.duration import Duration, seconds_of
 from drumbeat.wire.job import JobView
 
 if TYPE_CHECKING:
@@ -20,11 +21,12 @@ LONGEST_WAIT = 25.0
 
 
 async def finished_within(
-    transport: Transport, job_id: int, timeout: float | None
-) -> JobView | None:
-    """The finished job; None if it is not finished within `timeout` seconds."""
+    transport: Transport, job_id: int, timeout: Duration | None, what: str
+) -> JobView:
+    """The finished job; `WaitTimeout`, which says what did not happen, after this time."""
+    seconds = seconds_of(timeout)
     clock = asyncio.get_running_loop().time
-    deadline = None if timeout is None else clock() + timeout
+    deadline = None if seconds is None else clock() + seconds
     while True:
         left = LONGEST_WAIT if deadline is None else max(0.0, deadline - clock())
         step = round(min(LONGEST_WAIT, left), 3)
@@ -33,4 +35,4 @@ async def finished_within(
             return (await transport.send(request)).read(JobView)
         except WaitTimeout:
             if deadline is not None and clock() >= deadline:
-                return None
+                raise WaitTimeout(f"{what} within {seconds:g} s") from None

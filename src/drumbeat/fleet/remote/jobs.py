@@ -12,8 +12,9 @@ from drumbeat.fleet.remote.job_wait import finished_within
 from drumbeat.fleet.remote.parts import RemoteQueues
 from drumbeat.fleet.remote.resource import RemoteResource, every_page, part, request_of
 from drumbeat.fleet.written import WriteResult
-from drumbeat.model.errors import InvalidInput, JobFailed, WaitTimeout
+from drumbeat.model.errors import InvalidInput, JobFailed
 from drumbeat.model.jobs.job import JobFilter, Status
+from drumbeat.model.time.duration import Duration
 from drumbeat.wire.job import JobView
 from drumbeat.wire.new_job import NewJobView
 
@@ -67,14 +68,13 @@ class RemoteJobs(RemoteResource, FleetJobs):
         queues = await part(RemoteQueues, self._transport).list()
         return {queue.name: queue.counts for queue in queues if any(queue.counts.values())}
 
-    async def wait(self, job_id: int, timeout: float | None = None) -> JobView:
-        """The job once it is finished; `WaitTimeout` if it is not within `timeout` seconds."""
-        job = await finished_within(self._transport, job_id, timeout)
-        if job is None:
-            raise WaitTimeout(f"job {job_id} did not finish within {timeout:g} s")
-        return job
+    async def wait(self, job_id: int | JobView, timeout: Duration | None = None) -> JobView:
+        """The job once it is finished; `WaitTimeout` if it is not within this time."""
+        number = job_id.id if isinstance(job_id, JobView) else job_id
+        what = f"job {number} did not finish"
+        return await finished_within(self._transport, number, timeout, what)
 
-    async def result(self, job_id: int, timeout: float | None = None) -> Any:
+    async def result(self, job_id: int | JobView, timeout: Duration | None = None) -> Any:
         """The result of the job, as JSON; `JobFailed` if it failed or was cancelled."""
         job = await self.wait(job_id, timeout)
         if job.status is not Status.COMPLETED:

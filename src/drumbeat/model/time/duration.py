@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from typing import TypeAlias
 
 from drumbeat.model.errors import InvalidInput
 from drumbeat.model.text import counted
 
+Duration: TypeAlias = float | str | timedelta
+"""A length of time: seconds, or as in "15s"."""
 LONGEST_TEXT = 64
 FORMS = "forms such as '15s', '1h30m', '2d', '1.5h', '500ms', or a number of seconds"
 
@@ -42,6 +45,13 @@ def parse_duration(value: str | float | timedelta) -> timedelta:
     if length < timedelta(0):
         raise InvalidInput(f"a duration cannot be negative: {value!r}")
     return length
+
+
+def seconds_of(value: Duration | None) -> float | None:
+    """A time-out in seconds; None: without limit. Numbers are taken as they are."""
+    if isinstance(value, str | timedelta):
+        return parse_duration(value).total_seconds()
+    return value
 
 
 def _read(value: str | float) -> timedelta:
