@@ -59,18 +59,19 @@ class LoopThread:
             future.cancel()
             raise
 
-    def close(self) -> None:
-        """End the thread. Later calls raise `NotRunning`."""
+    def end(self) -> None:
+        """Cancel what still runs, and end the thread; a later call starts another one."""
         with self._lock:
-            self._closed = True
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
-        if loop is None or thread is None:
-            return
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.run_until_complete(loop.shutdown_asyncgens())
-        loop.close()
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join()
+
+    def close(self) -> None:
+        """End the thread. Later calls raise `NotRunning`."""
+        self._closed = True
+        self.end()
 
     def loop(self) -> asyncio.AbstractEventLoop:
         """The loop on which calls run."""
@@ -80,7 +81,13 @@ class LoopThread:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
                 self._thread = threading.Thread(
-                    target=self._loop.run_forever, name=self._name, daemon=True
+                    target=_run, args=(self._loop,), name=self._name, daemon=True
                 )
                 self._thread.start()
             return self._loop
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop until it is stopped, and end it as `asyncio.run` does."""
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.get_loop().run_forever()

@@ -14,9 +14,9 @@ from typing import cast
 from drumbeat.app import Drumbeat
 from drumbeat.config import SETTING, Config, Level, Settings
 from drumbeat.config.kinds import BackendUrl
+from drumbeat.engine.plumbing.sync_bridge import SyncBridge
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.testing import inside
-from drumbeat.testing.bridge import TemporaryBridge
 from drumbeat.testing.clock import FakeClock
 from drumbeat.testing.isolated_app import IsolatedApp
 from drumbeat.testing.runtime import FakeRuntime
@@ -46,7 +46,7 @@ def isolated(app: Drumbeat, clock: FakeClock | None = None) -> Generator[Isolate
     time = clock or FakeClock()
     settings = _settings(app.settings)
     other = Drumbeat("memory://", runtime=FakeRuntime(time), environment={}, **settings)
-    bridge = TemporaryBridge()
+    bridge = SyncBridge()
     try:
         with inside.replaced(app, other, bridge):
             yield IsolatedApp(app, time)

@@ -68,7 +68,7 @@ class Lifecycle:
         node, app.node = app.node, None
         if node is None:
             return
-        app.sync_bridge.end()
+        app.sync_bridge.leave()
         app.last_phase = Phase.STOPPING
         await node.stop(app.config.seconds("grace") if grace is None else grace)
         for api in self._mounted:

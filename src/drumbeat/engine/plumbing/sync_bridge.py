@@ -32,7 +32,7 @@ class SyncBridge(LoopThread):
         self._app_loop = asyncio.get_running_loop()
         self._ran_in_parent = False
 
-    def end(self) -> None:
+    def leave(self) -> None:
         """The app has stopped: from now on calls run on a loop of their own."""
         self._app_loop = None
 
