@@ -161,6 +161,24 @@ async def test_a_job_may_say_how_it_is_tried_again(ours: House, ask: Caller, tas
     assert [job.spec.retry for job in stored] == [given, DEFAULT_RETRY, own, own, given]
 
 
+async def test_a_list_of_delays_is_kept_and_can_be_given_back(ours: House, ask: Caller) -> None:
+    args = {"user": "anna", "password": "hunter2"}
+    delays = Retry.delays(1.0, 60.0, 5.0)
+    await ask("POST", "/jobs", {"task": "login", "args": args, "retry": {"delays": [1, 60, 5]}})
+    assert (await ours.app.jobs.get(1)).spec.retry == delays
+    schedule = {"task": "login", "args": args, "when": "@daily", "retry": {"delays": [1, 60, 5]}}
+    told = (await ask("PUT", "/schedules/often", schedule)).data["retry"]
+    assert told == {
+        "strategy": "delays",
+        "max_retries": 3,
+        "base_delay": 1,
+        "max_delay": 60,
+        "delays": [1, 60, 5],
+    }
+    assert (await ask("PATCH", "/schedules/often", {"retry": told})).status == 200
+    assert (await ours.app.schedules.get("often")).schedule.job.retry == delays
+
+
 async def test_a_job_is_tried_again_as_it_says(ours: House, ask: Caller) -> None:
     args = {"user": "anna", "password": "hunter2"}
     await ask("POST", "/jobs", {"task": "login", "args": args, "retry": RETRY})
@@ -181,9 +199,21 @@ async def test_a_job_is_tried_again_as_it_says(ours: House, ask: Caller) -> None
         (
             {"strategy": "hope"},
             "retry.strategy",
-            "Invalid enum value 'hope'; allowed: linear, backpressure",
+            "Invalid enum value 'hope'; allowed: linear, backpressure, delays, function",
         ),
         ({"retries": 3}, "retry.retries", "Object contains unknown field `retries`"),
+        ({"strategy": "delays"}, "retry", "the strategy delays needs delays, such as [1, 10, 60]"),
+        (
+            {"delays": [1, 10], "max_retries": 3},
+            "retry",
+            "with delays, max_retries need not be given, and is 2",
+        ),
+        (
+            {"delays": [1], "strategy": "linear"},
+            "retry",
+            "with delays, strategy need not be given, and is delays",
+        ),
+        ({"delays": [1, -1]}, "retry.delays[1]", "Expected `float` >= 0.0"),
         (
             {"base_delay": 60, "max_delay": 5},
             "retry",
@@ -205,7 +235,7 @@ async def test_a_retry_that_cannot_be_is_refused_by_its_field(
 def test_the_document_tells_how_a_job_says_it() -> None:
     schemas: Any = document()["components"]
     told = schemas["schemas"]["NewJobView"]["properties"]["retry"]
-    assert {"$ref": "#/components/schemas/RetryView"} in told["anyOf"]
+    assert {"$ref": "#/components/schemas/NewRetryView"} in told["anyOf"]
     assert told["description"].startswith("How often it is tried again")
 
 

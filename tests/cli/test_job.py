@@ -90,6 +90,7 @@ def test_a_job_is_submitted_with_how_long_and_how_often_it_is_tried(
     ("options", "retry"),
     [
         (("--max-retries", "0"), replace(DEFAULT_RETRY, max_retries=0)),
+        (("--retry-delays", "1s,10s,1m"), Retry.delays(1, 10, 60)),
         (("--retry-delay", "2h"), replace(DEFAULT_RETRY, base_delay=7200.0, max_delay=7200.0)),
         ((), Retry.never()),
     ],
@@ -106,6 +107,8 @@ def test_what_is_not_said_of_a_retry_is_as_by_default(
     [
         (("--retry-delay", "1m", "--max-retry-delay", "1s"), "max_delay 1.0 must be finite, and"),
         (("--retry-delay", "soon"), "soon"),
+        (("--retry-delays", "1s,soon"), "soon"),
+        (("--retry-delays", "1s", "--max-retries", "3"), "--retry-delays says all of a retry"),
         (("--max-retries", "-1"), "--max-retries"),
         (("--timeout", "0s"), "timeout"),
     ],

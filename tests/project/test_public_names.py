@@ -13,6 +13,7 @@ PUBLIC = [
     "Drumbeat",
     "DrumbeatError",
     "Elector",
+    "Fail",
     "Forbidden",
     "InvalidCron",
     "InvalidInput",

@@ -24,6 +24,7 @@ from drumbeat.model.encoding.json_depth import refuse_deep_arguments
 from drumbeat.model.errors import Conflict, Contended, UnknownSchedule
 from drumbeat.model.events import ScheduleChanged
 from drumbeat.model.jobs.job import Job, JobSpec
+from drumbeat.model.jobs.retry import check_storable
 from drumbeat.model.page import LARGEST_PAGE, Page, PageRequest
 from drumbeat.model.schedules.plan import (
     AlreadyFired,
@@ -107,7 +108,7 @@ class Schedules:
         schedule = schedule_of(
             name,
             when,
-            replace(definition, options=definition.options.but(chosen.task)),
+            definition.for_schedule(chosen.task),
             chosen,
             Arguments(args, kwargs or {}),
             description,
@@ -263,6 +264,7 @@ class Schedules:
         if edit.after is not None:
             job = edit.after.schedule.job
             refuse_deep_arguments(job.task, job.arguments)
+            check_storable(job.retry)
         await _refuse_too_expensive(edit)
         (verdict,) = await self._store.put([edit])
         if isinstance(verdict, Raced):

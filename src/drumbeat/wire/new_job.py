@@ -19,7 +19,7 @@ from drumbeat.wire.fields import (
     Tags,
 )
 from drumbeat.wire.parameters import Parameters
-from drumbeat.wire.retry import RetryView
+from drumbeat.wire.retry import NewRetryView
 
 MOST_AT_ONCE = 1_000
 
@@ -41,7 +41,7 @@ class NewJobView(Struct, kw_only=True, forbid_unknown_fields=True):
     """Seconds from now until it may start. Give this or `schedule_at`."""
     timeout: MoreThanZeroSeconds | None = None
     """Seconds that one attempt may take."""
-    retry: RetryView | None = None
+    retry: NewRetryView | None = None
     """How often it is tried again if it fails, and when; null: as its task says."""
     dedupe_key: Key | None = None
     """While a job stands for the key, it is the answer and none is created."""

@@ -7,7 +7,7 @@ from msgspec import UNSET, Struct, UnsetType
 from drumbeat.model.time.zones import DstGap, DstRepeat
 from drumbeat.wire.fields import Arguments, MoreThanZeroSeconds, Name, Priority, Tags, When, Words
 from drumbeat.wire.policies import NewPoliciesView
-from drumbeat.wire.retry import RetryView
+from drumbeat.wire.retry import NewRetryView
 
 
 class ScheduleChangesView(Struct, kw_only=True, forbid_unknown_fields=True):
@@ -30,7 +30,7 @@ class ScheduleChangesView(Struct, kw_only=True, forbid_unknown_fields=True):
     priority: Priority | UnsetType = UNSET
     timeout: MoreThanZeroSeconds | UnsetType | None = UNSET
     """Seconds that one attempt may take."""
-    retry: RetryView | UnsetType = UNSET
+    retry: NewRetryView | UnsetType = UNSET
     tags: Tags | UnsetType = UNSET
     description: Words | UnsetType = UNSET
 

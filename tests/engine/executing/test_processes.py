@@ -18,6 +18,7 @@ from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import InvalidHandler
 from drumbeat.model.events import AttemptEnded, ResultDropped
 from drumbeat.model.jobs.ending import Raised
+from drumbeat.model.jobs.job import Change
 from drumbeat.testing import FakeClock, FakeRuntime, inside
 from tests.engine.support import process_handlers as handlers
 from tests.engine.support.fleet import PATIENCE, Heard
@@ -124,6 +125,47 @@ async def test_handlers_in_a_process(app: Drumbeat) -> None:
         job = await done(app, await task.submit())
         assert (job.status, job.result) == (Status.COMPLETED, None)
     assert len(heard.of(ResultDropped)) == 2
+
+
+async def test_a_retry_is_decided_in_the_process_that_has_the_exception(app: Drumbeat) -> None:
+    """`Declined` cannot be sent to the node."""
+    heard = Heard(app)
+    often = Retry.linear(3, delay=0)
+    never = app.task(process=True, name="never", retry=often.never_on(handlers.Declined))
+    only = app.task(process=True, name="only", retry=often.on(handlers.Declined))
+    other = app.task(process=True, name="other", retry=often.on(OSError))
+    dies = app.task(process=True, name="dies", retry=Retry.linear(1, delay=0).on(OSError))
+    attempts = []
+    for register, handler in (
+        (never, handlers.decline),
+        (only, handlers.decline),
+        (other, handlers.decline),
+        (dies, handlers.die),
+    ):
+        attempts.append((await done(app, await register(handler).submit())).attempt)
+    assert attempts == [1, 4, 1, 2]
+
+    refuse = app.task(process=True, retry=often)(handlers.refuse)
+    refused = await done(app, await refuse.submit())
+    assert (refused.status, refused.attempt) == (Status.FAILED, 1)
+    assert (refused.error or "").endswith("Fail: the order is closed")
+
+    by = app.task(process=True, name="by", retry=Retry.by(handlers.asked_after))(handlers.decline)
+    job = await by.submit()
+    ended = await heard.next(AttemptEnded, len(heard.of(AttemptEnded)) + 1)
+    waits = ended.settlement.delay.total_seconds()
+    assert (ended.attempt.job_id, ended.settlement.change) == (job.id, Change.RETRY)
+    assert waits > 0
+    assert waits != os.getpid()
+
+
+def test_a_retry_that_no_other_process_can_import_is_refused(app: Drumbeat) -> None:
+    for retry in (
+        Retry.by(lambda attempt, error: 1.0),
+        Retry.linear().on(type("Own", (OSError,), {})),
+    ):
+        with pytest.raises(InvalidHandler, match="'add' has process=True, so the exceptions and"):
+            app.task(process=True, retry=retry)(handlers.add)
 
 
 async def test_a_child_that_dies_costs_an_attempt_and_nothing_else(app: Drumbeat) -> None:

@@ -6,7 +6,7 @@ import os
 import threading
 from pathlib import Path
 
-from drumbeat import Cancel, Context, Snooze, current
+from drumbeat import Cancel, Context, Fail, Snooze, current
 from drumbeat.model.jobs.job import RESULT_LIMIT
 
 
@@ -20,6 +20,27 @@ async def add_async(ctx: Context, left: int, right: int) -> int:
 
 def explode() -> None:
     raise ValueError("no such account")
+
+
+class Declined(Exception):
+    """It cannot be sent to another process: it is made of two values and pickled with one."""
+
+    def __init__(self, card: str, why: str) -> None:
+        super().__init__(f"{card}: {why}")
+
+
+def decline() -> None:
+    raise Declined("visa", "no cover")
+
+
+def refuse() -> None:
+    raise Fail("the order is closed")
+
+
+def asked_after(attempt: int, error: BaseException) -> float | None:
+    """Says which process it is asked in, by the delay."""
+    assert isinstance(error, Declined)
+    return None if attempt == 2 else float(os.getpid())
 
 
 def die() -> None:

@@ -79,7 +79,7 @@ async def test_a_job_is_the_same_as_the_app_has_it(app: Drumbeat, client: Client
         dedupe_for="2h",
         dedupe_scope="orders",
         timeout=30,
-        retry=Retry.linear(5, 2.5),
+        retry=Retry.delays(5, "2.5s"),
     )
     stored = await app.jobs.get(job.id)
     again = await client.jobs.get(job.id)
@@ -88,7 +88,7 @@ async def test_a_job_is_the_same_as_the_app_has_it(app: Drumbeat, client: Client
         *(stored.id, Status.PENDING, stored.run_at, stored.created_at),
     )
     assert (again.tags, again.dedupe_key) == (("vip",), "k")
-    assert (stored.spec.timeout, stored.spec.retry) == (30, Retry.linear(5, 2.5))
+    assert (stored.spec.timeout, stored.spec.retry) == (30, Retry.delays(5, 2.5))
     assert stored.spec.dedupe_for == timedelta(hours=2)
     assert stored.spec.dedupe_scope == "orders"
     shared = await client.jobs.submit("other", dedupe_key="k", dedupe_scope="orders")

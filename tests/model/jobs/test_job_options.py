@@ -13,6 +13,7 @@ from drumbeat.model.jobs.job_options import (
     options_from_text,
     options_to_text,
 )
+from drumbeat.model.jobs.retry import Retry
 from drumbeat.testing.conformance.builders import FULL_SPEC
 
 NAMES = [field.name for field in fields(JobSpec)]
@@ -43,6 +44,20 @@ def test_each_option_comes_back(name: str) -> None:
 def test_all_options_come_back() -> None:
     read = options_from_text(options_to_text(FULL_SPEC))
     assert read == JobOptions(*(getattr(FULL_SPEC, name) for name in JobOptions._fields))
+
+
+@pytest.mark.parametrize(
+    ("text", "retry"),
+    [
+        ('["linear",5,2.5,2.5]', Retry.linear(5, 2.5)),
+        ('["backpressure",2,1.0,60.0]', Retry.backpressure(2, 1.0, 60.0)),
+        ('["delays",2,1.0,60.0,[60.0,1.0]]', Retry.delays("1m", 1.0)),
+        ('["function",7,1.0,3600.0]', Retry.by(print, max_retries=7).stored),
+    ],
+)
+def test_a_retry_is_read_as_it_was_written(text: str, retry: Retry) -> None:
+    assert options_to_text(JobSpec("send", retry=retry)) == f'{{"retry":{text}}}'
+    assert options_from_text(f'{{"retry":{text}}}').retry == retry
 
 
 def test_options_of_a_later_version_are_left_out() -> None:

@@ -14,6 +14,7 @@ from drumbeat.model.jobs.ending import (
     GivenBack,
     Lost,
     Raised,
+    RetryAnswer,
     Returned,
     Snoozed,
     Stopped,
@@ -29,6 +30,7 @@ from drumbeat.rules.jobs.retry_decision import (
     settlement,
 )
 
+YES, NO = RetryAnswer(), RetryAnswer(again=False)
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 TWICE = Retry.linear(max_retries=1, delay=5.0)
 
@@ -49,6 +51,10 @@ def attempt(number: int, retry: Retry = TWICE) -> Attempt:
         pytest.param(Retry.backpressure(9, 2.0), 4, 0.0, 8.0, id="eight times after the fourth"),
         pytest.param(Retry.backpressure(9, 2.0, 6.0), 9, 0.0, 3.0, id="never above the longest"),
         pytest.param(Retry.backpressure(9, 0.0, 6.0), 9, 0.5, 0.0, id="no base means no wait"),
+        pytest.param(Retry.delays(1, "1m", 5), 1, 0.5, 1.0, id="the first of a list"),
+        pytest.param(Retry.delays(1, "1m", 5), 2, 0.5, 60.0, id="the second of a list"),
+        pytest.param(Retry.delays(1, "1m", 5), 3, 0.5, 5.0, id="the last of a list"),
+        pytest.param(Retry.by(print).stored, 3, 0.0, 2.0, id="doubled where no function is asked"),
     ],
 )
 def test_the_wait_after_a_failure(retry: Retry, number: int, chance: float, seconds: float) -> None:
@@ -83,6 +89,35 @@ def test_backpressure_waits_between_half_and_all_of_a_wait_that_only_grows(
         pytest.param(1, Raised("boom"), Change.RETRY, 5, "boom", id="raised with a retry left"),
         pytest.param(2, Raised("boom"), Change.FAIL, 0, "boom", id="raised at the last attempt"),
         pytest.param(1, Raised("no", final=True), Change.FAIL, 0, "no", id="raised for good"),
+        pytest.param(1, Raised("no", retry=NO), Change.FAIL, 0, "no", id="answered with no"),
+        pytest.param(
+            1, TimedOut(1.0, retry=NO), Change.FAIL, 0, "timed out after 1 s", id="late, no"
+        ),
+        pytest.param(1, Raised("x", retry=YES), Change.RETRY, 5, "x", id="answered with yes"),
+        pytest.param(
+            1,
+            Raised("x", retry=RetryAnswer(delay=timedelta(seconds=9))),
+            Change.RETRY,
+            9,
+            "x",
+            id="answered with a delay",
+        ),
+        pytest.param(
+            2,
+            Raised("x", retry=RetryAnswer(delay=timedelta(seconds=9))),
+            Change.FAIL,
+            0,
+            "x",
+            id="answered with a delay at the last attempt",
+        ),
+        pytest.param(
+            1,
+            Raised("x", retry=RetryAnswer(fault="no idea")),
+            Change.RETRY,
+            5,
+            "no idea\n\nx",
+            id="answered with a fault",
+        ),
         pytest.param(
             1, TimedOut(30.0), Change.RETRY, 5, "timed out after 30 s", id="timed out, retry left"
         ),

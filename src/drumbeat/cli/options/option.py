@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Any
 
@@ -36,7 +37,7 @@ def switch(flags: str, meaning: str) -> Part:
     return click.option(*flags.split(), is_flag=True, help=meaning)
 
 
-def choice(flags: str, kind: type[StrEnum], meaning: str, **more: Any) -> Part:
+def choice(flags: str, kind: Iterable[StrEnum], meaning: str, **more: Any) -> Part:
     words = click.Choice([each.value for each in kind])
     shows = bool(more.get("default"))
     return click.option(*flags.split(), type=words, help=meaning, show_default=shows, **more)

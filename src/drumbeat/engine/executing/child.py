@@ -31,7 +31,9 @@ from drumbeat.engine.tasks.codec import Unstorable, encode_result
 from drumbeat.engine.tasks.context import CURRENT, Context
 from drumbeat.engine.tasks.options import TaskOptions
 from drumbeat.engine.tasks.task import define
-from drumbeat.model.jobs.ending import Raised, Returned
+from drumbeat.model.jobs.ending import Ending, Raised, RetryAnswer, Returned
+from drumbeat.model.jobs.retry import RetryCondition
+from drumbeat.rules.jobs.retry_condition import answered
 
 
 class _ParentPipe:
@@ -81,7 +83,7 @@ def serve(pipe: Connection) -> None:
         try:
             ending = copy_context().run(_perform, call, context)
         except BaseException as error:  # noqa: BLE001 - a handler may raise anything
-            ending = _portable(ending_of(error))
+            ending = _portable(_answered(ending_of(error), call))
         parent.context = None
         if context.has_seen_cancellation:
             parent.send(CancellationSeen(context.is_finished))
@@ -97,6 +99,18 @@ def _load(load: Load) -> None:
 @dataclass(frozen=True, slots=True)
 class _Running:
     context: Context
+
+
+def _answered(ending: Ending, call: HandlerCall) -> Ending:
+    """The ending with what the condition of the task's retries says about it."""
+    if call.condition is None or not isinstance(ending, Raised):
+        return ending
+    try:
+        condition: RetryCondition = pickle.loads(call.condition)  # noqa: S301 - from our own parent
+    except Exception as error:  # noqa: BLE001 - importing code of the app may fail in any way
+        fault = f"the condition of its retry cannot be imported in its process: {error!r}"
+        return replace(ending, retry=RetryAnswer(fault=fault))
+    return answered(ending, condition, call.attempt)
 
 
 def _portable(ending: Message) -> Message:

@@ -19,7 +19,7 @@ from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.tasks.codec import Unstorable, encode_result
 from drumbeat.engine.tasks.context import CURRENT
 from drumbeat.engine.tasks.task import Place
-from drumbeat.model.errors import Cancel, InvalidArguments, Snooze
+from drumbeat.model.errors import Cancel, Fail, InvalidArguments, Snooze
 from drumbeat.model.events import AttemptOverran, ResultDropped
 from drumbeat.model.jobs.ending import (
     Ending,
@@ -157,12 +157,14 @@ class OwnContext:
 
 
 def ending_of(error: BaseException) -> Ending:
-    """How an error ends an attempt. `Snooze` and `Cancel` are requests, not failures."""
+    """How an error ends an attempt. `Snooze` and `Cancel` are requests; `Fail` is final."""
     match error:
         case Snooze():
             return Snoozed(error.delay)
         case Cancel():
             return Stopped(error.reason)
+        case Fail():
+            return replace(raised(error), final=True)
         case InvalidArguments():
             return Raised(str(error), final=True, exception=error.with_traceback(None))
         case _:

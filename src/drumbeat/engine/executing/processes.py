@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import multiprocessing
+import pickle
 from collections.abc import Iterable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -45,6 +46,8 @@ class HandlerCall:
     function: str
     attempt: Attempt
     epoch: int | None
+    condition: bytes | None = None
+    """The pickled condition of the task's retries: only the child has every exception."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +215,16 @@ class Processes:
         child.free = True
 
     async def _converse(self, child: HandlerProcess, run: Run) -> Ending | Unstorable:
-        handler = run.definition.handler
+        handler, condition = run.definition.handler, run.definition.options.retry.condition
         run.on_interrupt = lambda reason: child.send(Interrupt(reason))
         child.send(
-            HandlerCall(handler.__module__, handler.__qualname__, run.attempt, run.context.epoch)
+            HandlerCall(
+                handler.__module__,
+                handler.__qualname__,
+                run.attempt,
+                run.context.epoch,
+                None if condition is None else pickle.dumps(condition),
+            )
         )
         try:
             while True:

@@ -31,6 +31,7 @@ from drumbeat.model.jobs.job import (
     Ticket,
     check_dedupe_for,
 )
+from drumbeat.model.jobs.retry import check_storable
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.store import Store
 from drumbeat.ports.tracing import Tracing
@@ -201,3 +202,4 @@ def _refuse(future: asyncio.Future[Verdict], error: Exception) -> None:
 def _check(spec: JobSpec) -> None:
     refuse_deep_arguments(spec.task, spec.arguments)
     check_dedupe_for(spec.dedupe_for)
+    check_storable(spec.retry)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
 from drumbeat.engine.submitting.submissions import Submissions
@@ -58,7 +57,9 @@ class Declarations:
     ) -> Decorator:
         """Register a task and declare a schedule for it, both under one name.
 
-        Takes the policies of the schedule and the options of the task.
+        Takes the policies of the schedule and the options of the task. As any task it is retried
+        three times by default, and by default its ticks are skipped while a retry is to come:
+        `retry=Retry.never()` leaves an error to the next tick.
         """
         sorted_options = ScheduleOptions.sort(options)
 
@@ -83,7 +84,7 @@ class Declarations:
         """Declare a schedule for a task that is registered; a task may have several."""
         definition = self._registry.get(task.name)
         sorted_options = ScheduleOptions.sort(options)
-        definition = replace(definition, options=replace(definition.options, **sorted_options.task))
+        definition = definition.for_schedule(sorted_options.task)
         schedule = schedule_of(
             name or task.name, when, definition, sorted_options, Arguments(args, kwargs or {})
         )

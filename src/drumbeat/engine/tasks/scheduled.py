@@ -127,7 +127,8 @@ class ScheduledTask(ABC):
     name: ClassVar[str]
     schedule: ClassVar[Trigger | str]
     options: ClassVar[PolicySettings] = {}
-    """Policies of the schedule and options of the task, as for `app.scheduled`."""
+    """Policies of the schedule and options of the task, as for `app.scheduled`: `retry`, too, is
+    three retries by default."""
 
     @abstractmethod
     async def execute(self, ctx: Context) -> Any: ...

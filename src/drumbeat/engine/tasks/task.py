@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -22,6 +23,7 @@ from drumbeat.engine.tasks.template import is_template, template
 from drumbeat.model.errors import InvalidHandler, InvalidInput, InvalidOption
 from drumbeat.model.fast_construction import fast_replace
 from drumbeat.model.jobs.job import JobSpec, Limit
+from drumbeat.model.jobs.retry import RetryCondition, check_storable
 
 BUILT_IN = "drumbeat."
 """What the names of built-in tasks begin with, and no others."""
@@ -95,10 +97,19 @@ class TaskDefinition:
             spec, arguments=fresh.arguments, **{name: getattr(fresh, name) for name in made}
         )
 
+    def for_schedule(self, changes: Mapping[str, Any]) -> TaskDefinition:
+        """The same task with other options, which jobs of a schedule have."""
+        chosen = self.options.but(changes)
+        if "retry" in changes:
+            check_storable(chosen.retry)
+        return replace(self, options=chosen)
+
     def call_options(self, base: TaskOptions, changes: Mapping[str, Any]) -> TaskOptions:
         """The options of a call. Text that names none of the parameters stands for itself."""
         chosen = base.but(as_templates(changes, self.codec.single))
         self.check_templates(chosen)
+        if chosen.retry != self.options.retry:
+            check_storable(chosen.retry)
         return chosen
 
     def check_templates(self, options: TaskOptions) -> None:
@@ -140,7 +151,7 @@ class TaskDefinition:
             priority=options.priority,
             run_at=options.run_at,
             delay=length("delay", options.delay),
-            retry=options.retry,
+            retry=options.retry.stored,
             timeout=seconds("timeout", options.timeout),
             dedupe_key=_name(options.dedupe_key, arguments),
             dedupe_for=length("dedupe_for", options.dedupe_for),
@@ -188,6 +199,7 @@ def define(
     takes_context = _takes_context(parameters, hints)
     if process:
         _check_importable(named, handler)
+        _check_sendable(named, options.retry.condition)
     asynchronous = inspect.iscoroutinefunction(handler)
     place = Place.PROCESS if process else Place.LOOP if asynchronous else Place.THREAD
     codec = Codec(named, parameters[1:] if takes_context else parameters, hints)
@@ -213,3 +225,13 @@ def _check_importable(name: str, handler: Handler) -> None:
             f"task {name!r} has process=True, so its handler must be a function at the top level "
             f"of a module, which another process can import"
         )
+
+
+def _check_sendable(name: str, condition: RetryCondition | None) -> None:
+    try:
+        pickle.dumps(condition)
+    except Exception as error:  # noqa: BLE001 - pickling raises errors of many types
+        raise InvalidHandler(
+            f"task {name!r} has process=True, so the exceptions and the function of its retry must "
+            f"be at the top level of a module, which another process can import: {error}"
+        ) from None

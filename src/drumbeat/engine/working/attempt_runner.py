@@ -12,8 +12,9 @@ from drumbeat.engine.executing.run import Run
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.engine.working.attempts import Attempts
 from drumbeat.model.events import ServiceFailed
-from drumbeat.model.jobs.ending import GivenBack, Raised
+from drumbeat.model.jobs.ending import GivenBack, Raised, Returned
 from drumbeat.model.jobs.job import Attempt
+from drumbeat.rules.jobs.retry_condition import answered
 
 
 class AttemptRunner:
@@ -49,6 +50,10 @@ class AttemptRunner:
             finally:
                 del attempts.running[run]
             seconds = self._clock.elapsed() - run.started_at
+            if type(ending) is not Returned:
+                condition = definition.options.retry.condition
+                if condition is not None:
+                    ending = answered(ending, condition, attempt)
             self.ended += 1
             self.spent += seconds
             attempts.settle(attempt, ending, seconds)

@@ -21,7 +21,6 @@ from drumbeat.model.time.instant import aware
 from drumbeat.wire.fields import Arguments
 from drumbeat.wire.new_job import NewJobView
 from drumbeat.wire.redaction import REDACTED
-from drumbeat.wire.retry import retry_of
 
 PAYLOAD = "payload"
 """The name of the only argument of a task that is not known here."""
@@ -100,7 +99,7 @@ def _with_options(spec: JobSpec, new: NewJobView) -> JobSpec:
         priority=spec.priority if new.priority is None else new.priority,
         run_at=run_at,
         delay=delay,
-        retry=spec.retry if new.retry is None else retry_of(new.retry),
+        retry=spec.retry if new.retry is None else new.retry.retry(),
         timeout=new.timeout or spec.timeout,
         dedupe_key=new.dedupe_key or spec.dedupe_key,
         dedupe_for=spec.dedupe_for if new.dedupe_for is None else timedelta(seconds=new.dedupe_for),

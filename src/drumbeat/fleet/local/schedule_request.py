@@ -26,7 +26,6 @@ from drumbeat.model.triggers.trigger import Trigger, trigger_from_json
 from drumbeat.rules.schedules.clock_changes import on_wall_clock
 from drumbeat.rules.schedules.trigger_bounds import check_instants, check_nesting
 from drumbeat.wire.new_schedule import ScheduleChangesView, ScheduleDefinitionView
-from drumbeat.wire.retry import retry_of
 
 OPTIONS = ("queue", "priority", "timeout")
 """Options that have the same name in a request and in a `JobSpec`."""
@@ -48,7 +47,7 @@ def definition_of(name: str, given: ScheduleDefinitionView, services: Services) 
     return schedule_of(
         name,
         trigger,
-        replace(task, options=task.options.but(chosen.task)),
+        task.for_schedule(chosen.task),
         chosen,
         Arguments(args, named),
         description,
@@ -134,7 +133,7 @@ def _options(given: ScheduleChangesView) -> dict[str, Any]:
         with fault_of("queue"):
             TaskOptions.of({"queue": chosen["queue"]})  # refuses the leader's own
     if not isinstance(given.retry, UnsetType):
-        chosen["retry"] = retry_of(given.retry)
+        chosen["retry"] = given.retry.retry()
     if not isinstance(given.tags, UnsetType):
         chosen["tags"] = tuple(given.tags)
     return chosen

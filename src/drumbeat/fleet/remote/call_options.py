@@ -13,7 +13,7 @@ from drumbeat.model.schedules.policy import Misfire, Overlap, RunOn
 from drumbeat.model.time.duration import parse_duration
 from drumbeat.model.time.instant import aware
 from drumbeat.model.time.zones import DstGap, DstRepeat
-from drumbeat.wire.retry import retry_view
+from drumbeat.wire.retry import new_retry_view
 
 Length: TypeAlias = float | str | timedelta
 """A length of time: seconds, or as in "15s"."""
@@ -104,7 +104,7 @@ def _sent(name: str, value: Any) -> Any:
     if name in INSTANTS:
         return aware(name, value)
     if isinstance(value, Retry):
-        return retry_view(value)
+        return new_retry_view(value)
     return value
 
 

@@ -55,6 +55,7 @@ DrumbeatError
 ├── NotRunning                       a call that needs a started app
 ├── WaitTimeout (TimeoutError)       a wait took too long
 ├── JobFailed                        the awaited job failed or was cancelled
+├── Fail                             raised by a handler to fail its job without a retry
 └── Outcome                          raised by a handler to snooze or cancel its job
     ├── Snooze
     └── Cancel
@@ -96,6 +97,7 @@ from drumbeat.model.errors.invalid_input import TriggerTooExpensive as TriggerTo
 from drumbeat.model.errors.invalid_input import UnknownZone as UnknownZone
 from drumbeat.model.errors.invalid_input import UnserialisableArguments as UnserialisableArguments
 from drumbeat.model.errors.job import Cancel as Cancel
+from drumbeat.model.errors.job import Fail as Fail
 from drumbeat.model.errors.job import JobFailed as JobFailed
 from drumbeat.model.errors.job import Outcome as Outcome
 from drumbeat.model.errors.job import Snooze as Snooze

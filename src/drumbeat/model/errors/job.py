@@ -42,6 +42,14 @@ class Snooze(Outcome):
         return (Snooze, (self.delay,))
 
 
+class Fail(DrumbeatError):
+    """Fail this job now, with a reason: it is not retried."""
+
+    def __init__(self, reason: str = "failed by its handler") -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
 class Cancel(Outcome):
     """End this job as cancelled, with a reason."""
 

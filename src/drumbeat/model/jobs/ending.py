@@ -8,6 +8,17 @@ from typing import TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
+class RetryAnswer:
+    """What the task's own code says about a retry."""
+
+    again: bool = True
+    delay: timedelta | None = None
+    """How long to wait for it; None: as the job says."""
+    fault: str = ""
+    """Why the code could not say how long; empty: it could, or was not asked."""
+
+
+@dataclass(frozen=True, slots=True)
 class Returned:
     """The handler returned."""
 
@@ -23,6 +34,8 @@ class Raised:
     """A retry cannot help, for instance if the arguments do not fit the handler."""
     exception: BaseException | None = field(default=None, compare=False, repr=False)
     """The error itself; None if it was raised in another process and could not be sent here."""
+    retry: RetryAnswer | None = None
+    """None: the job's own retry decides alone."""
 
 
 class RemoteTraceback(Exception):
@@ -39,6 +52,8 @@ class TimedOut:
     after: float
     exception: TimeoutError | None = field(default=None, compare=False, repr=False)
     """Its cause shows where the handler was; None if that is not known, as for a thread."""
+    retry: RetryAnswer | None = None
+    """None: the job's own retry decides alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,26 +126,34 @@ def _read(text: str) -> JobOptions:
     return options
 
 
+def _retry_to_json(retry: Retry) -> list[object]:
+    each_delay = [retry.each_delay] if retry.each_delay else []
+    numbers = (retry.max_retries, retry.base_delay, retry.max_delay)
+    return [retry.strategy.value, *numbers, *each_delay]
+
+
+def _retry_from_json(parts: list[Any]) -> Retry:
+    strategy, max_retries, base_delay, max_delay, *each_delay = parts
+    return _retry(strategy, max_retries, base_delay, max_delay, *map(tuple, each_delay))
+
+
 @lru_cache(maxsize=MOST_TEXTS)
-def _retry(strategy: str, max_retries: int, base_delay: float, max_delay: float) -> Retry:
-    return Retry(Strategy(strategy), max_retries, base_delay, max_delay)
+def _retry(
+    strategy: str, max_retries: int, base_delay: float, max_delay: float, *each_delay: Any
+) -> Retry:
+    return Retry(Strategy(strategy), max_retries, base_delay, max_delay, *each_delay)
 
 
 _WRITE: dict[str, Callable[[Any], Any]] = {
     "run_at": datetime.isoformat,
     "delay": lambda length: length // MICROSECOND,
-    "retry": lambda retry: [
-        retry.strategy.value,
-        retry.max_retries,
-        retry.base_delay,
-        retry.max_delay,
-    ],
+    "retry": _retry_to_json,
     "dedupe_for": lambda length: length // MICROSECOND,
 }
 _READ: dict[str, Callable[[Any], Any]] = {
     "run_at": lambda text: aware("run_at", datetime.fromisoformat(text)),
     "delay": lambda microseconds: microseconds * MICROSECOND,
-    "retry": lambda parts: _retry(*parts),
+    "retry": _retry_from_json,
     "dedupe_for": lambda microseconds: microseconds * MICROSECOND,
 }
 _text = json.JSONEncoder(separators=(",", ":")).encode

@@ -11,6 +11,7 @@ from drumbeat.model.jobs.ending import (
     GivenBack,
     Lost,
     Raised,
+    RetryAnswer,
     Returned,
     Snoozed,
     Stopped,
@@ -36,12 +37,15 @@ def delay(retry: Retry, number: int, chance: float) -> timedelta:
 
     `linear` waits the same each time. `backpressure` doubles the delay up to `max_delay`, and takes
     50 % to 100 % of it by `chance` in [0, 1), so that jobs which failed together are not retried
-    together.
+    together. `delays` waits as long as its list says. `function` is `backpressure` here: where the
+    function of a task was asked, its answer comes with the ending.
     """
     match retry.strategy:
         case Strategy.LINEAR:
             seconds = retry.base_delay
-        case Strategy.BACKPRESSURE:
+        case Strategy.DELAYS:
+            seconds = retry.each_delay[min(number, retry.max_retries) - 1]
+        case Strategy.BACKPRESSURE | Strategy.FUNCTION:
             doubled = retry.base_delay * 2.0 ** min(number - 1, MOST_DOUBLINGS)
             seconds = min(retry.max_delay, doubled) * (1 + chance) / 2
         case _ as never:
@@ -58,9 +62,9 @@ def settlement(attempt: Attempt, ending: Ending, chance: float) -> Settlement:
         case Raised(error, final=True):
             return _fail(attempt, error)
         case Raised(error):
-            return _try_again(attempt, error, chance)
+            return _as_answered(attempt, error, ending.retry, chance)
         case TimedOut(after):
-            return _try_again(attempt, f"timed out after {after:g} s", chance)
+            return _as_answered(attempt, f"timed out after {after:g} s", ending.retry, chance)
         case Snoozed(pause):
             return Settlement(hold, Change.SNOOZE, delay=min(pause, LONGEST_DELAY))
         case Stopped(reason):
@@ -73,11 +77,28 @@ def settlement(attempt: Attempt, ending: Ending, chance: float) -> Settlement:
             assert_never(never)
 
 
-def _try_again(attempt: Attempt, error: str, chance: float) -> Settlement:
+def _as_answered(
+    attempt: Attempt, error: str, answer: RetryAnswer | None, chance: float
+) -> Settlement:
+    """Try again, or not, as the code of the task answered."""
+    if answer is None:
+        return _try_again(attempt, error, chance)
+    if answer.fault:  # in front: the last line of an error says what went wrong
+        error = f"{answer.fault}\n\n{error}"
+    if not answer.again:
+        return _fail(attempt, error)
+    return _try_again(attempt, error, chance, answer.delay)
+
+
+def _try_again(
+    attempt: Attempt, error: str, chance: float, wait: timedelta | None = None
+) -> Settlement:
     if not _has_attempts_left(attempt):
         return _fail(attempt, error)
-    wait = delay(attempt.spec.retry, attempt.number, chance)
-    return Settlement(attempt.hold, Change.RETRY, delay=wait, error=bounded(error))
+    wait = delay(attempt.spec.retry, attempt.number, chance) if wait is None else wait
+    return Settlement(
+        attempt.hold, Change.RETRY, delay=min(wait, LONGEST_DELAY), error=bounded(error)
+    )
 
 
 def _after_node_death(attempt: Attempt, node: str, chance: float) -> Settlement:

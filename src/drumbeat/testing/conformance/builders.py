@@ -51,7 +51,7 @@ FULL_SPEC = JobSpec(
     priority=100,
     run_at=NOON + MINUTE,
     delay=timedelta(seconds=1, microseconds=1),
-    retry=Retry.linear(5, 2.5),
+    retry=Retry.delays(0.5, 10, 2.5),
     timeout=0.25,
     dedupe_key="schlüssel",
     dedupe_for=timedelta(minutes=3, microseconds=3),

@@ -20,7 +20,7 @@ from drumbeat.model.time.duration import parse_duration
 from drumbeat.wire.job import JobView
 from drumbeat.wire.new_job import NewJobView
 from drumbeat.wire.requests import request
-from drumbeat.wire.retry import retry_view
+from drumbeat.wire.retry import new_retry_view
 
 LENGTHS = ("delay", "timeout", "dedupe_for")
 
@@ -93,4 +93,4 @@ def _fields(session: Session, given: dict[str, Any]) -> dict[str, Any]:
             chosen[name] = length.total_seconds()
     if "at" in chosen:
         chosen["schedule_at"] = session.output.moments.read(str(chosen.pop("at")))
-    return chosen if retry is None else {**chosen, "retry": retry_view(retry)}
+    return chosen if retry is None else {**chosen, "retry": new_retry_view(retry)}
