@@ -19,6 +19,8 @@ from drumbeat.engine.schedules import Schedules
 from drumbeat.engine.submitting.submissions import JoinedSubmissions, Submissions
 from drumbeat.engine.tasks.builtin import built_in
 from drumbeat.engine.tasks.declarations import Declarations
+from drumbeat.engine.tasks.defaults import Defaults
+from drumbeat.engine.tasks.handle import TaskSettings
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.fleet.local.fleet import LocalFleet
 from drumbeat.model.errors import ConfigurationError
@@ -57,8 +59,10 @@ class Drumbeat(Declarations):
     async def greet(name: str) -> str:
         return f"Hello, {name}"
     ```
-    Settings are given by name; `drumbeat.config.Config` says what each means. The environment and
-    `.env` stand above them, also for the addresses; `environment={}` leaves both unread.
+    `task_defaults` are options that its tasks have unless they say otherwise:
+    `{"queue": "mail", "timeout": 30}`. Settings are given by name; `drumbeat.config.Config` says
+    what each means. The environment and `.env` stand above them, also for the addresses;
+    `environment={}` leaves both unread.
     """
 
     def __init__(
@@ -69,6 +73,7 @@ class Drumbeat(Declarations):
         queue: str | Queue | None = None,
         elector: Elector = NO_ELECTOR,
         runtime: Runtime | None = None,
+        task_defaults: TaskSettings | None = None,
         environment: Mapping[str, str] | None = None,
         **settings: Unpack[Settings],
     ) -> None:
@@ -84,7 +89,7 @@ class Drumbeat(Declarations):
             runtime=runtime,
             bus=bus,
             backends=backends,
-            registry=TaskRegistry(built_in(backends.store)),
+            registry=TaskRegistry(built_in(backends.store), Defaults.of(task_defaults, config.tz)),
             submitter=submitter_of(backends, bus, tracing),
             tracing=tracing,
         )

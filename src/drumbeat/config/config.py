@@ -29,6 +29,7 @@ from drumbeat.config.kinds import (
     SettingKind,
     Text,
     Token,
+    ZoneName,
 )
 from drumbeat.config.mask import MASK, masked
 from drumbeat.config.origin import CODE, SettingOrigin
@@ -148,6 +149,12 @@ class Config:
     )
     default_task: str | None = _setting(
         Text(may_be_missing=True), "the task of jobs that are posted without one", None
+    )
+    tz: str = _setting(
+        ZoneName(),
+        "the time zone of cron expressions and triggers that name none",
+        "UTC",
+        option=None,
     )
     api_token: str | None = _setting(
         Token(), "a token with the scope admin, besides those in the store", None, option=None

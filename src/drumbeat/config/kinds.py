@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from drumbeat.model.errors import InvalidInput
 from drumbeat.model.time.duration import parse_duration
+from drumbeat.model.time.zones import zone_name
 
 HIGHEST_PORT = 65_535
 SHORTEST_TOKEN = 20
@@ -60,6 +61,21 @@ class Text(SettingKind):
             raise InvalidInput(f"{name} must be text, not {value!r}")
         if not value.strip():
             raise InvalidInput(f"{name} must not be empty")
+
+
+@dataclass(frozen=True, slots=True)
+class ZoneName(SettingKind):
+    """The name of a time zone."""
+
+    word: ClassVar[str] = "ZONE"
+
+    def check(self, name: str, value: object) -> None:
+        if not isinstance(value, str):
+            raise InvalidInput(f"{name} must be the name of a time zone, not {value!r}")
+        try:
+            zone_name(value)
+        except InvalidInput as error:
+            raise InvalidInput(f"{name}: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ class Settings(TypedDict, total=False):
     http_addr: str
     worker_http_addr: str | None
     default_task: str | None
+    tz: str
     api_token: str | None
     insecure: bool
     read_only: bool

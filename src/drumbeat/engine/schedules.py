@@ -11,7 +11,13 @@ from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.submitting.submitter import Submitter
 from drumbeat.engine.tasks.handle import Task
 from drumbeat.engine.tasks.registry import TaskRegistry
-from drumbeat.engine.tasks.scheduled import Arguments, PolicySettings, ScheduleOptions, schedule_of
+from drumbeat.engine.tasks.scheduled import (
+    Arguments,
+    PolicySettings,
+    ScheduleOptions,
+    schedule_of,
+    trigger_of,
+)
 from drumbeat.engine.ticking.schedule_sync import (
     TRIES,
     WaitingChange,
@@ -107,7 +113,7 @@ class Schedules:
         chosen = ScheduleOptions.sort(options)
         schedule = schedule_of(
             name,
-            when,
+            trigger_of(name, when),
             definition.for_schedule(chosen.task),
             chosen,
             Arguments(args, kwargs or {}),
@@ -121,6 +127,7 @@ class Schedules:
 
     async def written(self, schedule: Schedule) -> tuple[StoredSchedule, bool]:
         """The same, and whether it was created."""
+        schedule = self._zoned(schedule)
 
         def replaced(stored: StoredSchedule | None, now: datetime) -> Edit:
             self._guard.check(schedule.name, stored)
@@ -131,6 +138,7 @@ class Schedules:
 
     async def create(self, schedule: Schedule) -> StoredSchedule:
         """Create the schedule; `Conflict` if there is one of that name."""
+        schedule = self._zoned(schedule)
 
         def created(stored: StoredSchedule | None, now: datetime) -> Edit:
             if stored is not None:
@@ -235,6 +243,11 @@ class Schedules:
             if rows.next is None or rows.items[-1].tick_at < first:
                 return frozenset(fired)
             page = PageRequest(LARGEST_PAGE, rows.next)
+
+    def _zoned(self, schedule: Schedule) -> Schedule:
+        """The schedule with the app's zone if its trigger was written without one."""
+        trigger = schedule.trigger.in_zone(self._registry.defaults.tz)
+        return schedule if trigger is schedule.trigger else replace(schedule, trigger=trigger)
 
     async def _edit(
         self, name: str, decide: DecideExisting, change: str, reason: str = ""

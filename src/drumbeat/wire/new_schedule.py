@@ -18,7 +18,7 @@ class ScheduleChangesView(Struct, kw_only=True, forbid_unknown_fields=True):
     when: When | UnsetType = UNSET
     """A cron expression such as "0 2 * * *", or a trigger as `trigger` of a schedule shows it."""
     tz: Name | UnsetType = UNSET
-    """The zone of a cron expression; UTC if not given."""
+    """The zone of a cron expression; the app's default if not given, which is usually UTC."""
     dst_gap: DstGap | UnsetType = UNSET
     """What a fixed time of day does where the clock jumps over it."""
     dst_repeat: DstRepeat | UnsetType = UNSET

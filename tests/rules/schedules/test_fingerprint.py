@@ -24,6 +24,15 @@ BEAT = Schedule(
 )
 
 
+def test_a_zone_that_is_not_given_is_utc_for_the_fingerprint() -> None:
+    job = JobSpec("beat")
+    named = Schedule("beat", cron("0 2 * * *", tz="UTC"), job)
+    assert fingerprint(Schedule("beat", cron("0 2 * * *"), job)) == fingerprint(named)
+    assert fingerprint(Schedule("beat", cron("0 2 * * *", tz="Asia/Tokyo"), job)) != fingerprint(
+        named
+    )
+
+
 def test_a_fingerprint_is_the_same_in_every_process_and_release() -> None:
     assert fingerprint(BEAT) == "900e925beeae2e0720305a2ce6f7ae0e"
 

@@ -26,7 +26,7 @@ AHEAD = timedelta(days=365)
 @make_command(
     "cron",
     click.argument("expression"),
-    text("--tz", "ZONE", "The time zone, such as Europe/Paris. [default: UTC]"),
+    text("--tz", "ZONE", "The time zone, such as Europe/Paris. [default: the app's, or UTC]"),
     whole("--count", "How many runs.", most=1000, default=5),
     text("--after", "TIME", "Count from this time.", default="now"),
     text("--name", "SCHEDULE", "The schedule that H and ~ are spread by."),
@@ -51,7 +51,7 @@ def command(
       drumbeat cron "30 2 * * *" --tz Europe/Paris
       drumbeat cron "0 9 * * mon-fri" --count 10 -o json
     """
-    trigger = cron(expression, tz=tz, **policies)
+    trigger = cron(expression, tz=tz, **policies).in_zone(session.default_zone())
     if name is not None:
         trigger = trigger.bound(name)
     start = session.output.moments.read(after)

@@ -28,7 +28,7 @@ OPTIONS = {
 
 def trigger_options(*, required: bool) -> Part:
     """The options of a trigger; the command receives the `trigger`, or None if there are none."""
-    tz = text("--tz", "ZONE", "The time zone of its times. [default: UTC]")
+    tz = text("--tz", "ZONE", "The time zone of its times. [default: the app's, or UTC]")
     return together(*OPTIONS.values(), tz, lambda function: _reading(function, required=required))
 
 
@@ -49,20 +49,19 @@ def _trigger(session: Session, chosen: dict[str, str], tz: str | None) -> Trigge
         names = ", ".join(f"--{name}" for name in OPTIONS)
         raise InvalidInput(f"say when it runs, by exactly one of {names}")
     ((kind, text),) = chosen.items()
-    zone = tz or "UTC"
     match kind:
         case "cron":
             return cron(text, tz=tz)
         case "every":
             return every(text)
         case "daily":
-            return daily(_list(text), tz=zone)
+            return daily(_list(text), tz=tz)
         case "weekly":
             days, times = _days(kind, text)
-            return weekly(days, times, tz=zone)
+            return weekly(days, times, tz=tz)
         case "monthly":
             days, times = _days(kind, text)
-            return monthly([_day(day) for day in days], times, tz=zone)
+            return monthly([_day(day) for day in days], times, tz=tz)
         case _:
             return once(session.output.moments.read(text).astimezone(UTC))
 

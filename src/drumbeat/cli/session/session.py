@@ -57,6 +57,15 @@ class Session:
             return load_app(self.app_path, CommandLine(self.settings, default_store=here))
         return _bare_app(self.settings, "--store URL, --server URL" if or_server else "--store URL")
 
+    def default_zone(self) -> str:
+        """The zone of cron expressions without one: that of the app if one is named."""
+        if self.make is not None or self.app_path is not None:
+            return self.app().settings.tz
+        from drumbeat.config import LoadedSettings, Sources  # noqa: PLC0415 - slow to import
+
+        found = LoadedSettings.of(Sources.of_this_process({}, given=self.settings))
+        return str(found.settled()["tz"])
+
     def target(self) -> Target:
         """The fleet of a server if one is named, else that of an app or a store."""
         from drumbeat.cli.session.server_address import server_of, token_of  # noqa: PLC0415 - slow

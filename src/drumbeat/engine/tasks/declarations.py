@@ -8,7 +8,6 @@ from typing import Any, Unpack
 from drumbeat.engine.submitting.submissions import Submissions
 from drumbeat.engine.tasks.decorators import Decorator, TaskDecorator
 from drumbeat.engine.tasks.handle import Task, TaskSettings
-from drumbeat.engine.tasks.options import TaskOptions
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.engine.tasks.scheduled import (
     Arguments,
@@ -16,6 +15,7 @@ from drumbeat.engine.tasks.scheduled import (
     ScheduledTask,
     ScheduleOptions,
     schedule_of,
+    trigger_of,
 )
 from drumbeat.engine.tasks.task import TaskDefinition, define
 from drumbeat.model.errors import ConfigurationError, DuplicateSchedule
@@ -64,9 +64,16 @@ class Declarations:
         sorted_options = ScheduleOptions.sort(options)
 
         def decorate(handler: Callable[..., Any]) -> Task[..., Any]:
-            definition = define(handler, name, TaskOptions.of(sorted_options.task), process=process)
+            options = self._registry.defaults.options.but(sorted_options.task)
+            definition = define(handler, name, options, process=process)
             arguments = Arguments(args, kwargs or {})
-            schedule = schedule_of(definition.name, when, definition, sorted_options, arguments)
+            schedule = schedule_of(
+                definition.name,
+                self._trigger(definition.name, when),
+                definition,
+                sorted_options,
+                arguments,
+            )
             return self._register(definition, schedule)
 
         return Decorator(decorate)
@@ -86,7 +93,11 @@ class Declarations:
         sorted_options = ScheduleOptions.sort(options)
         definition = definition.for_schedule(sorted_options.task)
         schedule = schedule_of(
-            name or task.name, when, definition, sorted_options, Arguments(args, kwargs or {})
+            name or task.name,
+            self._trigger(name or task.name, when),
+            definition,
+            sorted_options,
+            Arguments(args, kwargs or {}),
         )
         self._declare(schedule)
         return schedule
@@ -99,10 +110,15 @@ class Declarations:
                     f"{type(task).__name__} needs a class attribute {attribute!r}"
                 )
         options = ScheduleOptions.sort(task.options)
-        definition = define(task.execute, task.name, TaskOptions.of(options.task))
+        chosen = self._registry.defaults.options.but(options.task)
+        definition = define(task.execute, task.name, chosen)
         return self._register(
-            definition, schedule_of(task.name, task.schedule, definition, options)
+            definition,
+            schedule_of(task.name, self._trigger(task.name, task.schedule), definition, options),
         )
+
+    def _trigger(self, schedule: str, when: Trigger | str) -> Trigger:
+        return trigger_of(schedule, when).in_zone(self._registry.defaults.tz)
 
     def _register_task(
         self,
@@ -112,7 +128,7 @@ class Declarations:
         *,
         process: bool,
     ) -> Task[..., Any]:
-        options = TaskOptions.of(settings)
+        options = self._registry.defaults.options.but(settings)
         return self._register(define(handler, name, options, process=process), None)
 
     def _register(self, definition: TaskDefinition, schedule: Schedule | None) -> Task[..., Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from drumbeat.engine.tasks.defaults import Defaults
 from drumbeat.engine.tasks.task import BUILT_IN, Place, TaskDefinition
 from drumbeat.model.errors import DuplicateTask, InvalidHandler, UnknownTask
 
@@ -11,7 +12,10 @@ from drumbeat.model.errors import DuplicateTask, InvalidHandler, UnknownTask
 class TaskRegistry:
     """Tasks by name: those of the app, and those that every node has built in."""
 
-    def __init__(self, built_in: Iterable[TaskDefinition] = ()) -> None:
+    def __init__(
+        self, built_in: Iterable[TaskDefinition] = (), defaults: Defaults | None = None
+    ) -> None:
+        self.defaults = defaults or Defaults()
         self._built_in = {definition.name: definition for definition in built_in}
         self._tasks: dict[str, TaskDefinition] = {}
         self.names: frozenset[str] = frozenset()

@@ -87,21 +87,26 @@ class Arguments:
     kwargs: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
+def trigger_of(schedule: str, when: Trigger | str) -> Trigger:
+    """The trigger itself, or that of a cron expression."""
+    trigger = cron(when) if isinstance(when, str) else when
+    if not isinstance(trigger, Trigger):  # pyright: ignore[reportUnnecessaryIsInstance] - unchecked callers exist
+        raise InvalidTrigger(
+            f"schedule {schedule!r} needs a trigger such as cron('0 2 * * *') or every(minutes=5), "
+            f"not {trigger!r}"
+        )
+    return trigger
+
+
 def schedule_of(
     name: str,
-    when: Trigger | str,
+    trigger: Trigger,
     definition: TaskDefinition,
     options: ScheduleOptions,
     arguments: Arguments = Arguments(),  # noqa: B008 - frozen and empty
     description: str = "",
 ) -> Schedule:
-    """The schedule for a declaration. A string is a cron expression."""
-    trigger = cron(when) if isinstance(when, str) else when
-    if not isinstance(trigger, Trigger):  # pyright: ignore[reportUnnecessaryIsInstance] - unchecked callers exist
-        raise InvalidTrigger(
-            f"schedule {name!r} needs a trigger such as cron('0 2 * * *') or every(minutes=5), "
-            f"not {trigger!r}"
-        )
+    """The schedule for a declaration."""
     if options.dst:
         trigger = trigger.with_dst(
             **{name.removeprefix("dst_"): value for name, value in options.dst.items()}

@@ -55,13 +55,13 @@ def definition_of(name: str, given: ScheduleDefinitionView, services: Services) 
 
 
 def changed(schedule: Schedule, given: ScheduleChangesView, services: Services) -> Schedule:
-    """The schedule with the requested changes."""
+    """The schedule with the requested changes. A new trigger without a zone has the app's."""
     policies = schedule.policies
     if not isinstance(given.policies, UnsetType):
         policies = replace(policies, **given.policies.given())
     return Schedule(
         schedule.name,
-        _changed_trigger(schedule.trigger, given),
+        _changed_trigger(schedule.trigger, given).in_zone(services.registry.defaults.tz),
         _changed_job(schedule.job, given, services),
         policies,
         _or(given.description, schedule.description),

@@ -200,7 +200,7 @@ class LocalSchedules:
         self, when: str | dict[str, Any], tz: str | None = None, count: int = 10
     ) -> PreviewView:
         now = await self._services.store.now()
-        trigger = trigger_of(when, tz).anchored(now)
+        trigger = trigger_of(when, tz).in_zone(self._services.registry.defaults.tz).anchored(now)
         with fault_of("when"):
             ticks = await evaluated(lambda steps: next_ticks(trigger, now, count, steps))
         return preview_view(trigger, ticks, now)

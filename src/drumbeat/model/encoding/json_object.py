@@ -63,9 +63,10 @@ class JsonObject:
         """True or false, by default false."""
         return self._value(name, False, bool, "true or false")
 
-    def zone(self, name: str) -> str:
-        """The name of a time zone, by default UTC."""
-        return self.read(name, lambda: zone_name(self.text(name, "UTC")))
+    def zone(self, name: str) -> str | None:
+        """The name of a time zone; None if there is none."""
+        text = self.optional_text(name)
+        return None if text is None else self.read(name, lambda: zone_name(text))
 
     def gap(self) -> DstGap:
         text = self.text("dst_gap", DstGap.RUN_AFTER)

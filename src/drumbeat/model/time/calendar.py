@@ -46,6 +46,8 @@ class Calendar:
     yearly: tuple[tuple[int, int], ...]
     times: tuple[tuple[time, time], ...]
     tz: str
+    zone_given: bool = field(init=False, repr=False, compare=False)
+    """False: it was written without a zone, and has UTC unless an app has another default."""
     _index: CalendarIndex = field(init=False, repr=False, compare=False)
 
     def __init__(
@@ -56,7 +58,7 @@ class Calendar:
         weekdays: Iterable[str | int] = (),
         yearly: Iterable[str | tuple[int, int]] = (),
         times: Iterable[tuple[time | str, time | str]] = (),
-        tz: str | tzinfo = "UTC",
+        tz: str | tzinfo | None = None,
     ) -> None:
         put = object.__setattr__
         put(self, "dates", tuple(sorted({_date("dates", day) for day in dates})))
@@ -64,7 +66,8 @@ class Calendar:
         put(self, "weekdays", read_weekdays(weekdays))
         put(self, "yearly", tuple(sorted({_yearly(day) for day in yearly})))
         put(self, "times", tuple(sorted({_hours(*pair) for pair in times})))
-        put(self, "tz", zone_name(tz))
+        put(self, "tz", "UTC" if tz is None else zone_name(tz))
+        put(self, "zone_given", tz is not None)
         if not (self.dates or self.ranges or self.weekdays or self.yearly or self.times):
             raise InvalidTrigger("a calendar needs at least one date, range, weekday or time")
         put(self, "_index", CalendarIndex.of(self))
@@ -115,7 +118,8 @@ class Calendar:
             "yearly": [f"{month:02}-{day:02}" for month, day in self.yearly],
             "times": [[start.isoformat(), end.isoformat()] for start, end in self.times],
         }
-        return {**{name: part for name, part in parts.items() if part}, "tz": self.tz}
+        zone_key = {"tz": self.tz} if self.zone_given else {}
+        return {**{name: part for name, part in parts.items() if part}, **zone_key}
 
     @classmethod
     def from_json(cls, data: object) -> Calendar:
@@ -128,6 +132,19 @@ class Calendar:
             yearly=fields.texts("yearly"),
             times=fields.pairs("times"),
             tz=fields.zone("tz"),
+        )
+
+    def in_zone(self, tz: str) -> Calendar:
+        """The calendar with this zone if it was written without one."""
+        if self.zone_given:
+            return self
+        return Calendar(
+            dates=self.dates,
+            ranges=self.ranges,
+            weekdays=[day.short for day in self.weekdays],
+            yearly=self.yearly,
+            times=self.times,
+            tz=tz,
         )
 
     def _first_after(self, position: datetime, wall: datetime) -> datetime:

@@ -10,9 +10,8 @@ from typing import ClassVar
 from drumbeat.model.encoding.json_object import JsonObject
 from drumbeat.model.text import each
 from drumbeat.model.time.time_of_day import read_times
-from drumbeat.model.time.zones import zone_name
 from drumbeat.model.triggers.days import SteadyDays, day_number
-from drumbeat.model.triggers.recurring import FIELDS, Recurring, Times, read_recurring
+from drumbeat.model.triggers.recurring import FIELDS, Recurring, Times, read_recurring, zone_fields
 from drumbeat.model.triggers.trigger import Trigger
 from drumbeat.model.triggers.wall_clock import Days
 
@@ -38,7 +37,7 @@ def daily(
     times: Times,
     *,
     interval: int = 1,
-    tz: str | tzinfo = "UTC",
+    tz: str | tzinfo | None = None,
     start: datetime | None = None,
 ) -> Trigger:
     """Times of day on the wall clock: `daily("02:30", tz="Europe/Paris")`.
@@ -46,4 +45,4 @@ def daily(
     With an `interval` only every `interval` days, from the date of `start`, by default the date on
     which the schedule is first stored.
     """
-    return Daily(times=read_times(times), interval=interval, tz=zone_name(tz), start=start)
+    return Daily(times=read_times(times), interval=interval, start=start, **zone_fields(tz))

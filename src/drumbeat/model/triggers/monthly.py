@@ -12,9 +12,8 @@ from drumbeat.model.errors import InvalidTrigger
 from drumbeat.model.text import listed, ordinal
 from drumbeat.model.time.instant import MICROSECOND
 from drumbeat.model.time.time_of_day import read_times
-from drumbeat.model.time.zones import zone_name
 from drumbeat.model.triggers.days import MonthDays, month_number
-from drumbeat.model.triggers.recurring import FIELDS, Recurring, Times, read_recurring
+from drumbeat.model.triggers.recurring import FIELDS, Recurring, Times, read_recurring, zone_fields
 from drumbeat.model.triggers.trigger import Trigger
 from drumbeat.model.triggers.wall_clock import Days
 
@@ -72,7 +71,7 @@ def monthly(
     times: Times,
     *,
     interval: int = 1,
-    tz: str | tzinfo = "UTC",
+    tz: str | tzinfo | None = None,
     start: datetime | None = None,
 ) -> Trigger:
     """Times of day on days of the month: `monthly([1, -1], "09:00")` is the first and the last.
@@ -85,8 +84,8 @@ def monthly(
         days=_read_days([days] if isinstance(days, int) else list(days)),
         times=read_times(times),
         interval=interval,
-        tz=zone_name(tz),
         start=start,
+        **zone_fields(tz),
     )
     if start is not None and trigger.next_after(start - MICROSECOND) is None:
         raise InvalidTrigger(f"days: none of the months counted from {start:%Y-%m} has day {days}")

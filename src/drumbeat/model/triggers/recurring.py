@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time
+from datetime import date, datetime, time, tzinfo
 from typing import TypedDict
 
 from drumbeat.model.encoding.json_object import JsonObject, known
@@ -13,7 +13,7 @@ from drumbeat.model.errors import InvalidTrigger
 from drumbeat.model.text import listed
 from drumbeat.model.time.instant import EPOCH, MICROSECOND, aware
 from drumbeat.model.time.time_of_day import describe_time, read_times, second_of_day
-from drumbeat.model.time.zones import DstGap, DstRepeat, GapPolicy, RepeatPolicy, zone
+from drumbeat.model.time.zones import DstGap, DstRepeat, GapPolicy, RepeatPolicy, zone, zone_name
 from drumbeat.model.triggers.anchor import Anchored
 from drumbeat.model.triggers.times_of_day import ListedTimes
 from drumbeat.model.triggers.trigger import Trigger
@@ -34,6 +34,8 @@ class Recurring(Anchored):
     start: datetime | None = None
     dst_gap: DstGap = DstGap.RUN_AFTER
     dst_repeat: DstRepeat = DstRepeat.FIRST
+    zone_given: bool = field(default=True, repr=False, compare=False)
+    """False: it was written without a zone, and has UTC unless an app has another default."""
     _clock: WallClock = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -72,12 +74,15 @@ class Recurring(Anchored):
             dst_repeat=self.dst_repeat if repeat is None else DstRepeat.read(repeat),
         )
 
+    def in_zone(self, tz: str) -> Trigger:
+        return self if self.zone_given else replace(self, **zone_fields(tz))
+
     def to_json(self) -> dict[str, object]:
         return {
             "type": self.kind,
             "times": [moment.isoformat() for moment in self.times],
             "interval": self.interval,
-            "tz": self.tz,
+            **known(tz=self.tz if self.zone_given else None),
             "dst_gap": self.dst_gap.value,
             "dst_repeat": self.dst_repeat.value,
             **known(start=self.start and self.start.isoformat()),
@@ -88,15 +93,25 @@ class Recurring(Anchored):
         return f"At {listed([describe_time(moment) for moment in self.times])}"
 
 
+class ZoneFields(TypedDict):
+    """The zone of `Recurring`, and whether it was given."""
+
+    tz: str
+    zone_given: bool
+
+
+def zone_fields(tz: str | tzinfo | None) -> ZoneFields:
+    return {"tz": "UTC" if tz is None else zone_name(tz), "zone_given": tz is not None}
+
+
 FIELDS = "type times interval tz start dst_gap dst_repeat"
 
 
-class RecurringFields(TypedDict):
+class RecurringFields(ZoneFields):
     """The fields of `Recurring`."""
 
     times: tuple[time, ...]
     interval: int
-    tz: str
     start: datetime | None
     dst_gap: DstGap
     dst_repeat: DstRepeat
@@ -106,7 +121,7 @@ def read_recurring(fields: JsonObject) -> RecurringFields:
     return {
         "times": read_times(fields.texts("times")),
         "interval": fields.integer("interval", 1),
-        "tz": fields.zone("tz"),
+        **zone_fields(fields.zone("tz")),
         "start": fields.instant("start"),
         "dst_gap": fields.gap(),
         "dst_repeat": fields.repeat(),

@@ -132,6 +132,11 @@ class Trigger(ABC):
         del gap, repeat
         return self
 
+    def in_zone(self, tz: str) -> Trigger:
+        """The trigger with this zone wherever it was written without one."""
+        del tz
+        return self
+
     def excluding(self, *calendars: Calendar) -> Trigger:
         """The trigger without the ticks that any of the calendars excludes."""
         return Excluding(self, calendars) if calendars else self
@@ -175,6 +180,9 @@ class Combined(Trigger):
 
     def with_dst(self, gap: GapPolicy = None, repeat: RepeatPolicy = None) -> Trigger:
         return self.changed(lambda part: part.with_dst(gap, repeat))
+
+    def in_zone(self, tz: str) -> Trigger:
+        return self.changed(lambda part: part.in_zone(tz))
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,6 +244,10 @@ class Excluding(Combined):
         if not isinstance(other, Excluding) or not self.same_rule(other):
             return self
         return self.changed(lambda trigger: trigger.with_anchor_of(other.trigger))
+
+    def in_zone(self, tz: str) -> Trigger:
+        calendars = tuple(calendar.in_zone(tz) for calendar in self.calendars)
+        return replace(self, trigger=self.trigger.in_zone(tz), calendars=calendars)
 
     def excluding(self, *calendars: Calendar) -> Trigger:
         return replace(self, calendars=(*self.calendars, *calendars))

@@ -12,9 +12,8 @@ from drumbeat.model.errors import InvalidTrigger
 from drumbeat.model.text import listed
 from drumbeat.model.time.time_of_day import read_times
 from drumbeat.model.time.weekday import Weekday, read_weekdays
-from drumbeat.model.time.zones import zone_name
 from drumbeat.model.triggers.days import WeekDays, day_number
-from drumbeat.model.triggers.recurring import FIELDS, Recurring, Times, read_recurring
+from drumbeat.model.triggers.recurring import FIELDS, Recurring, Times, read_recurring, zone_fields
 from drumbeat.model.triggers.trigger import Trigger
 from drumbeat.model.triggers.wall_clock import Days
 
@@ -50,7 +49,7 @@ def weekly(
     times: Times,
     *,
     interval: int = 1,
-    tz: str | tzinfo = "UTC",
+    tz: str | tzinfo | None = None,
     start: datetime | None = None,
 ) -> Trigger:
     """Times of day on days of the week: `weekly(["mon", "thu"], "09:00")`.
@@ -63,8 +62,8 @@ def weekly(
         days=_read_days([days] if isinstance(days, str | int) else days),
         times=read_times(times),
         interval=interval,
-        tz=zone_name(tz),
         start=start,
+        **zone_fields(tz),
     )
 
 

@@ -13,11 +13,12 @@ from drumbeat.model.schedules.schedule import Schedule
 from drumbeat.model.time.instant import MICROSECOND
 
 BYTES = 16
+UTC = "UTC"
 OF_ONE_CALL = frozenset({"trace"})
 """Fields of a single submission, not of a definition."""
-ADDED_LATER = frozenset({"dedupe_scope"})
-"""Fields that older fingerprints do not cover: left out while they are None, so that an upgrade
-does not look like a change of every schedule."""
+ADDED_LATER = frozenset({"dedupe_scope", "each_delay", "condition"})
+"""Fields that older fingerprints do not cover: left out while they are empty, so that an
+upgrade does not look like a change of every schedule."""
 
 
 def fingerprint(schedule: Schedule) -> str:
@@ -27,7 +28,7 @@ def fingerprint(schedule: Schedule) -> str:
     start, which depend on where and when the schedule was first stored.
     """
     definition = {
-        "trigger": schedule.trigger.to_json(),
+        "trigger": schedule.trigger.in_zone(UTC).to_json(),
         "job": _plain(schedule.job),
         "policies": _plain(schedule.policies),
         "description": schedule.description,
@@ -56,7 +57,7 @@ def _plain(value: object) -> object:
                 field.name: _plain(held)
                 for field in fields(value)
                 if field.name not in OF_ONE_CALL
-                and not ((held := getattr(value, field.name)) is None and field.name in ADDED_LATER)
+                and not (not (held := getattr(value, field.name)) and field.name in ADDED_LATER)
             }
         case _:
             raise TypeError(f"a definition cannot hold {value!r}")

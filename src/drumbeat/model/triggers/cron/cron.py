@@ -42,6 +42,8 @@ class Cron(Trigger):
     dst_repeat: DstRepeat = DstRepeat.FIRST
     name: str = ""
     """The schedule whose name draws `H` and `~`; empty while not bound, or without them."""
+    zone_given: bool = field(default=True, repr=False, compare=False)
+    """False: it was written without a zone, and has UTC unless an app has another default."""
     _clock: WallClock = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -69,7 +71,7 @@ class Cron(Trigger):
         return {
             "type": self.kind,
             "expression": self.expression,
-            "tz": self.tz,
+            **known(tz=self.tz if self.zone_given else None),
             "dst_gap": self.dst_gap.value,
             "dst_repeat": self.dst_repeat.value,
             **known(name=self.name or None),
@@ -95,6 +97,11 @@ class Cron(Trigger):
             return self
         return _shared(replace(self, dst_gap=dst_gap, dst_repeat=dst_repeat))
 
+    def in_zone(self, tz: str) -> Trigger:
+        if self.zone_given:
+            return self
+        return _shared(replace(self, tz=zone_name(tz), zone_given=True))
+
     def _fields(self) -> CronFields:
         return read_cron(self.expression, self.name)
 
@@ -109,9 +116,9 @@ def cron(
     """Ticks by a cron expression: `cron("30 2 * * *", tz="Europe/Paris")`.
 
     Five fields, six with seconds first, `@daily` and friends, or `@every 15m` (which is `every`).
-    The zone may also be a prefix, `TZ=Europe/Paris 30 2 * * *`; the default is UTC. Expressions
-    that cannot be read, can never match, or have a step that exceeds its field (`*/60`) are an
-    `InvalidCron`.
+    The zone may also be a prefix, `TZ=Europe/Paris 30 2 * * *`; the default is that of the app, or
+    UTC. Expressions that cannot be read, can never match, or have a step that exceeds its field
+    (`*/60`) are an `InvalidCron`.
     """
     trigger = _read(expression, tz, (DstGap.read(dst_gap), DstRepeat.read(dst_repeat)), "")
     if isinstance(trigger, Cron):
@@ -125,7 +132,9 @@ def check_steps(trigger: Cron) -> None:
 
 
 # Schedules with the same expression share one trigger. Weak, so that unused ones are freed.
-_CRONS: WeakValueDictionary[tuple[str, str, DstGap, DstRepeat, str], Cron] = WeakValueDictionary()
+_CRONS: WeakValueDictionary[tuple[str, str, DstGap, DstRepeat, str, bool], Cron] = (
+    WeakValueDictionary()
+)
 
 
 def _read(
@@ -135,19 +144,21 @@ def _read(
     if text.lower().startswith(_EVERY):
         return _interval(text)
     bound_name = name if is_spread(text) else ""
-    shared = _CRONS.get((text, zone_key, *policies, bound_name))
-    return shared if shared is not None else _shared(Cron(text, zone_key, *policies, bound_name))
+    fields = text, zone_key or "UTC", *policies, bound_name, zone_key is not None
+    shared = _CRONS.get(fields)
+    return shared if shared is not None else _shared(Cron(*fields))
 
 
 def _shared(trigger: Cron) -> Cron:
-    key = (trigger.expression, trigger.tz, trigger.dst_gap, trigger.dst_repeat, trigger.name)
+    policies = trigger.dst_gap, trigger.dst_repeat
+    key = trigger.expression, trigger.tz, *policies, trigger.name, trigger.zone_given
     return _CRONS.setdefault(key, trigger)
 
 
-def _zoned(text: str, tz: str | tzinfo | None) -> tuple[str, str]:
-    """The expression without its zone prefix, and the name of its zone."""
+def _zoned(text: str, tz: str | tzinfo | None) -> tuple[str, str | None]:
+    """The expression without its zone prefix, and the name of its zone, if it has one."""
     if not text.startswith(ZONE_PREFIXES):
-        return text, "UTC" if tz is None else zone_name(tz)
+        return text, None if tz is None else zone_name(tz)
     prefix, _, rest = text.partition(" ")
     named = zone_name(prefix.partition("=")[2])
     if tz is not None and zone_name(tz) != named:
