@@ -27,3 +27,5 @@ class TaskView(Struct, frozen=True, kw_only=True):
     timeout: float | None
     tags: tuple[str, ...]
     parameters: tuple[ParameterView, ...]
+    aliases: tuple[str, ...] = ()
+    """Earlier names, under which jobs and schedules may still be stored."""

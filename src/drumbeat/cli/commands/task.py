@@ -35,11 +35,17 @@ def list_tasks(session: Session) -> None:
 
 def _tasks(tasks: Sequence[TaskView]) -> RenderableType:
     rows = (
-        (task.name, task.queue, ", ".join(map(_parameter, task.parameters)), task.description)
+        (
+            task.name,
+            ", ".join(task.aliases),
+            task.queue,
+            ", ".join(map(_parameter, task.parameters)),
+            task.description,
+        )
         for task in tasks
     )
     return table(
-        ("task", "queue", "?parameters", "+description"),
+        ("task", "?aliases", "queue", "?parameters", "+description"),
         rows,
         "No task is known here; --app or --server names an app that has tasks.",
     )

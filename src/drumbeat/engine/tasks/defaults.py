@@ -22,6 +22,8 @@ class Defaults:
     @classmethod
     def of(cls, options: Mapping[str, Any] | None, tz: str) -> Defaults:
         """The defaults that an app is given; `InvalidOption` says what cannot be one."""
+        if "aliases" in (options or {}):
+            raise InvalidOption("task_defaults: aliases belong to one task: give them to @app.task")
         try:
             return cls(options=TaskOptions.of(options or {}), tz=tz)
         except InvalidOption as error:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any, Generic, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
-from drumbeat.engine.tasks.options import Length, TaskOptions
+from drumbeat.engine.tasks.options import Length, TaskOptions, refuse_task_options
 from drumbeat.engine.tasks.task import TaskDefinition
-from drumbeat.model.errors import InvalidInput, InvalidOption
+from drumbeat.model.errors import InvalidInput
 from drumbeat.model.jobs.job import Job, JobSpec, OnConflict
 from drumbeat.model.jobs.retry import Retry
 
@@ -38,6 +38,7 @@ class TaskSettings(TypedDict, total=False):
     delay: Length
     run_at: datetime | None
     tags: tuple[str, ...]
+    aliases: tuple[str, ...]
     secret: tuple[str, ...]
 
 
@@ -109,9 +110,7 @@ class Task(Generic[P, R_co]):
             submission = submission.within(changes.pop("connection"))
         definition = self._definition
         chosen = definition.call_options(self._options or definition.options, changes)
-        for name in ("heartbeat", "secret"):
-            if name in changes:
-                raise InvalidOption(f"{name} belongs to the task: give it to @app.task")
+        refuse_task_options(changes)
         return Task(definition, submission, chosen)
 
     async def submit(self, *args: P.args, **kwargs: P.kwargs) -> Job:

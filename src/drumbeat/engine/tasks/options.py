@@ -26,6 +26,8 @@ Length: TypeAlias = float | str | timedelta
 """A length of time: seconds, or as in "15s"."""
 TEMPLATES = ("key", "exclusive", "dedupe_key", "dedupe_scope")
 """Options that may be templates over the arguments."""
+OF_THE_TASK = ("heartbeat", "secret", "aliases")
+"""Options that no single job or schedule can have."""
 LITERAL_AT_CALLS = frozenset({"exclusive", "dedupe_key", "dedupe_scope"})
 """Those that a call may give as plain text, with any braces."""
 
@@ -62,6 +64,8 @@ class TaskOptions:
     delay: Length = timedelta(0)
     run_at: datetime | None = None
     tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    """Earlier names of the task: jobs and schedules that are stored under one of them run it."""
     secret: tuple[str, ...] = ()
     """Arguments whose values are never shown by the API and the command line. The store has them
     in clear text."""
@@ -115,7 +119,7 @@ class TaskOptions:
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
                 raise InvalidOption(f"{name} must be text, not {value!r}")
-        for name in ("tags", "secret"):
+        for name in ("tags", "secret", "aliases"):
             if _is(getattr(self, name), str):
                 raise InvalidOption(f"{name} must be a tuple of names, not {getattr(self, name)!r}")
 
@@ -144,6 +148,13 @@ class TaskOptions:
             ) from None
         if self.rate_limit is not None:
             parse_rate("", self.rate_limit)
+
+
+def refuse_task_options(changes: Mapping[str, Any]) -> None:
+    """Refuse options that belong to the task, and would change nothing for a job of it."""
+    for name in OF_THE_TASK:
+        if name in changes:
+            raise InvalidOption(f"{name} belongs to the task: give it to @app.task")
 
 
 def as_templates(changes: Mapping[str, Any], parameters: frozenset[str]) -> dict[str, Any]:

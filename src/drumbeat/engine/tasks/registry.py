@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from drumbeat.engine.tasks.defaults import Defaults
+from drumbeat.engine.tasks.options import LONGEST_NAME
 from drumbeat.engine.tasks.task import BUILT_IN, Place, TaskDefinition
-from drumbeat.model.errors import DuplicateTask, InvalidHandler, UnknownTask
+from drumbeat.model.errors import DuplicateTask, InvalidHandler, InvalidOption, UnknownTask
 
 
 class TaskRegistry:
@@ -18,10 +19,16 @@ class TaskRegistry:
         self.defaults = defaults or Defaults()
         self._built_in = {definition.name: definition for definition in built_in}
         self._tasks: dict[str, TaskDefinition] = {}
+        self._aliases = {
+            alias: definition
+            for definition in self._built_in.values()
+            for alias in definition.options.aliases
+        }
+        """Tasks by their earlier names."""
         self.names: frozenset[str] = frozenset()
         """The names of the app's tasks."""
-        self.runnable = frozenset(self._built_in)
-        """The names of all tasks that this node can run: the app's and the built-in ones."""
+        self.runnable = frozenset((*self._built_in, *self._aliases))
+        """All names of tasks that this node can run: with aliases, and with the built-in ones."""
         self._by_place: dict[frozenset[Place], frozenset[str]] = {}
         self.process_modules = frozenset(
             definition.handler.__module__
@@ -39,32 +46,47 @@ class TaskRegistry:
         return names
 
     def add(self, definition: TaskDefinition) -> None:
-        """Register a task; `DuplicateTask` if its name is taken."""
-        if definition.name in self._tasks:
-            raise DuplicateTask(definition.name)
+        """Register a task; `DuplicateTask` if its name or an alias is taken."""
+        self._check_names((definition.name, *definition.options.aliases))
         if definition.name.startswith(BUILT_IN) and definition.name not in self._built_in:
             raise InvalidHandler(
                 f"task {definition.name!r} needs another name: those that begin with {BUILT_IN!r} "
                 f"are Drumbeat's own"
             )
         self._tasks[definition.name] = definition
+        self._aliases |= dict.fromkeys(definition.options.aliases, definition)
         self.names = frozenset(self._tasks)
-        self.runnable = self.names | frozenset(self._built_in)
+        self.runnable = frozenset((*self._tasks, *self._aliases, *self._built_in))
         self._by_place.clear()
         if definition.place is Place.PROCESS:
             self.process_modules |= {definition.handler.__module__}
 
+    def knows(self, name: str) -> bool:
+        """Whether a task of the app has this name, or had it earlier."""
+        return name in self._tasks or name in self._aliases
+
     def get(self, name: str) -> TaskDefinition:
-        """The task; `UnknownTask` if there is none."""
-        definition = self._tasks.get(name) or self._built_in.get(name)
+        """The task, by its name or an alias; `UnknownTask` if there is none."""
+        definition = self._tasks.get(name) or self._aliases.get(name) or self._built_in.get(name)
         if definition is None:
             raise UnknownTask(name, tuple(self.names))
         return definition
 
     def secrets(self, task: str) -> tuple[str, ...]:
         """The arguments of a task whose values are never shown; none if the task is unknown."""
-        definition = self._tasks.get(task)
+        definition = self._tasks.get(task) or self._aliases.get(task)
         return () if definition is None else definition.options.secret
+
+    def _check_names(self, names: Sequence[str]) -> None:
+        for number, name in enumerate(names):
+            if self.knows(name) or name in names[:number]:
+                raise DuplicateTask(name)
+        for alias in names[1:]:
+            if not alias or len(alias) > LONGEST_NAME or alias.startswith(BUILT_IN):
+                raise InvalidOption(
+                    f"an alias of task {names[0]!r} must be a name of 1 to {LONGEST_NAME} "
+                    f"characters that does not begin with {BUILT_IN!r}, not {alias!r}"
+                )
 
     def only_built_in(self) -> TaskRegistry:
         """The registry of a node that runs no task of the app."""

@@ -17,6 +17,7 @@ from drumbeat.engine.tasks.options import (
     as_templates,
     length,
     parse_rate,
+    refuse_task_options,
     seconds,
 )
 from drumbeat.engine.tasks.template import is_template, template
@@ -99,6 +100,12 @@ class TaskDefinition:
 
     def for_schedule(self, changes: Mapping[str, Any]) -> TaskDefinition:
         """The same task with other options, which jobs of a schedule have."""
+        refuse_task_options(changes)
+        for name in ("delay", "run_at"):
+            if name in changes:
+                raise InvalidOption(
+                    f"{name} is not for schedules: their triggers say when jobs run"
+                )
         chosen = self.options.but(changes)
         if "retry" in changes:
             check_storable(chosen.retry)

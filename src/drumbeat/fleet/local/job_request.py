@@ -34,7 +34,7 @@ def spec_of(new: NewJobView, services: Services) -> JobSpec:
     if task is None:
         raise MissingTask("name the task, or let the server have a default_task for bare payloads")
     args, named = _arguments(new)
-    if task in services.registry.names:
+    if services.registry.knows(task):
         known = services.registry.get(task)
         spec = known.job(args, named)
         return _with_options(with_its_secrets(spec, known.options.secret), new)
@@ -59,7 +59,7 @@ def sorted_arguments(args: Arguments | UnsetType) -> tuple[tuple[Any, ...], Mapp
 def with_arguments(spec: JobSpec, args: Arguments, services: Services) -> JobSpec:
     """The job with other arguments, checked if its task is known here."""
     in_order, named = sorted_arguments(args)
-    if spec.task not in services.registry.names:
+    if not services.registry.knows(spec.task):
         return replace(spec, arguments=unchecked(spec.task, in_order, named).arguments)
     known = services.registry.get(spec.task)
     return with_its_secrets(known.with_arguments(spec, in_order, named), known.options.secret)

@@ -39,7 +39,7 @@ def definition_of(name: str, given: ScheduleDefinitionView, services: Services) 
     chosen = ScheduleOptions.sort({**options, **policies})
     args, named = sorted_arguments(given.args)
     description = _or(given.description, "")
-    if given.task not in services.registry.names:
+    if not services.registry.knows(given.task):
         job = replace(unchecked(given.task, args, named), **options)
         return Schedule(name, trigger, job, chosen.policies, description)
     task = services.registry.get(given.task)

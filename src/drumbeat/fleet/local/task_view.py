@@ -17,6 +17,7 @@ def task_view(task: TaskDefinition) -> TaskView:
     secret = task.options.secret
     return TaskView(
         name=task.name,
+        aliases=task.options.aliases,
         description=_first_line(task.handler.__doc__),
         queue=task.spec.queue,
         priority=task.spec.priority,
