@@ -21,6 +21,7 @@ from drumbeat.engine.tasks.builtin import built_in
 from drumbeat.engine.tasks.declarations import Declarations
 from drumbeat.engine.tasks.defaults import Defaults
 from drumbeat.engine.tasks.handle import TaskSettings
+from drumbeat.engine.tasks.hooks import Hooks
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.fleet.local.fleet import LocalFleet
 from drumbeat.model.errors import ConfigurationError
@@ -84,12 +85,14 @@ class Drumbeat(Declarations):
         check(config)
         backends = connect(given.under(config), config, runtime)
         tracing = tracing_of(config, runtime)
+        hooks = Hooks()
         self._state = state = AppState(
             config=config,
             runtime=runtime,
             bus=bus,
             backends=backends,
             registry=TaskRegistry(built_in(backends.store), Defaults.of(task_defaults, config.tz)),
+            hooks=hooks,
             submitter=submitter_of(backends, bus, tracing),
             tracing=tracing,
         )
@@ -97,7 +100,8 @@ class Drumbeat(Declarations):
         joined = None
         if joining is not None:
             joined = JoinedSubmissions(joining, CallersTransactions(), tracing)
-        super().__init__(state.registry, Submissions(state.submitter, state.sync_bridge, joined))
+        submissions = Submissions(state.submitter, state.sync_bridge, joined)
+        super().__init__(state.registry, submissions, hooks)
         state.declared = self._declared
         self._lifecycle = Lifecycle(state, self._declared)
         self._node_thread = NodeThread(self._lifecycle)

@@ -84,7 +84,7 @@ class Hand:
     async def _perform(self, attempt: Attempt, raised: list[Exception]) -> Settlement:
         setup = self._setup
         definition = _watched(setup.registry.get(attempt.spec.task), raised)
-        registry, executor = TaskRegistry([definition]), Executor(setup.bus)
+        registry, executor = TaskRegistry([definition]), Executor(setup.bus, setup.hooks)
         attempts = Attempts(setup.context)
         slots = await _slot(definition, registry, executor, attempts)
         try:

@@ -18,6 +18,7 @@ from drumbeat.engine.plumbing.service import ServiceContext
 from drumbeat.engine.plumbing.sync_bridge import SyncBridge
 from drumbeat.engine.schedules import Schedules
 from drumbeat.engine.submitting.submitter import Submitter, TracedSubmitter
+from drumbeat.engine.tasks.hooks import Hooks
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.fleet.local.fleet import LocalFleet
 from drumbeat.fleet.local.phase import Phase
@@ -42,6 +43,7 @@ class AppState:
     bus: Bus
     backends: Backends
     registry: TaskRegistry
+    hooks: Hooks
     submitter: Submitter
     tracing: Tracing | None
     """Traces the jobs that are submitted and run; None: tracing is off."""

@@ -41,7 +41,7 @@ def build_node(
         leadership = Leadership(elector, backends.store, leader_services(app), app.context)
     idle = app.followers_idle
     state = NodeState(heartbeats_of(config), clock, leadership, followers_idle=idle)
-    executor = Executor(app.bus) if app.tracing is None else TracedExecutor(app.bus, app.tracing)
+    executor = _executor(app)
     # A leader without the role of a worker runs the built-in tasks, one at a time.
     registry = app.registry if works else app.registry.only_built_in()
     queues = config.queues if works else ()
@@ -88,6 +88,12 @@ def build_node(
         in_process=backends.in_process,
     )
     return RunningNode(node_parts, backends.store, app.context)
+
+
+def _executor(app: AppState) -> Executor:
+    if app.tracing is None:
+        return Executor(app.bus, app.hooks)
+    return TracedExecutor(app.bus, app.hooks, app.tracing)
 
 
 def _pools(app: AppState, executor: Executor, attempts: Attempts) -> ExecutionPools:

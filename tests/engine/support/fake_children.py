@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from drumbeat import Drumbeat
@@ -11,6 +11,7 @@ from drumbeat.engine.executing.processes import HandlerProcess, Processes
 from drumbeat.engine.executing.run import Run
 from drumbeat.engine.executing.threads import Threads
 from drumbeat.engine.tasks.codec import Unstorable
+from drumbeat.engine.tasks.hooks import Hook
 from drumbeat.model.jobs.ending import Ending, Returned
 from drumbeat.testing import inside
 
@@ -72,7 +73,7 @@ class FakeProcesses(Processes):
         child.loaded |= modules
         return child
 
-    async def call(self, run: Run) -> Ending | Unstorable:
+    async def call(self, run: Run, middleware: Sequence[Hook] = ()) -> Ending | Unstorable:
         child, run.child = run.child, None
         assert isinstance(child, FakeChild)
         child.free = False

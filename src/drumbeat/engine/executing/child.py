@@ -27,6 +27,7 @@ from drumbeat.engine.executing.processes import (
     Message,
     Ready,
 )
+from drumbeat.engine.executing.surrounded import with_middleware
 from drumbeat.engine.tasks.codec import Unstorable, encode_result
 from drumbeat.engine.tasks.context import CURRENT, Context
 from drumbeat.engine.tasks.options import TaskOptions
@@ -124,16 +125,20 @@ def _portable(ending: Message) -> Message:
     return ending
 
 
-def _perform(call: HandlerCall, context: Context) -> Message:
+def _perform(message: HandlerCall, context: Context) -> Message:
     CURRENT.set(_Running(context))
-    handler = _find(call)
-    definition = define(handler, call.attempt.spec.task, TaskOptions())
-    args, kwargs = definition.codec.decode(call.attempt.spec.arguments)
+    handler, spec = _find(message), message.attempt.spec
+    definition = define(handler, spec.task, TaskOptions())
+    args, kwargs = definition.codec.decode(spec.arguments)
     if definition.takes_context:
         args.insert(0, context)
-    result: object = handler(*args, **kwargs)
-    if inspect.iscoroutine(result):
-        result = asyncio.run(result)
+
+    def call() -> object:
+        result: object = handler(*args, **kwargs)
+        return asyncio.run(result) if inspect.iscoroutine(result) else result
+
+    middleware = [each.resolve() for each in message.middleware]
+    result = with_middleware(middleware, context, call)()
     encoded = encode_result(result)
     return encoded if isinstance(encoded, Unstorable) else Returned(encoded)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import traceback
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Coroutine, Generator, Sequence
 from contextvars import Context, copy_context
 from dataclasses import replace
 from functools import partial
@@ -14,10 +14,12 @@ from typing import Any
 
 from drumbeat.engine.executing.processes import Processes
 from drumbeat.engine.executing.run import Run
+from drumbeat.engine.executing.surrounded import Surrounded
 from drumbeat.engine.executing.threads import Threads
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.tasks.codec import Unstorable, encode_result
 from drumbeat.engine.tasks.context import CURRENT
+from drumbeat.engine.tasks.hooks import Hook, Hooks
 from drumbeat.engine.tasks.task import Place
 from drumbeat.model.errors import Cancel, Fail, InvalidArguments, Snooze
 from drumbeat.model.events import AttemptOverran, ResultDropped
@@ -33,15 +35,17 @@ from drumbeat.ports.tracing import Tracing
 
 NOTHING = Returned()
 OUR_FILES = frozenset(
-    str(Path(__file__).with_name(name)) for name in ("executor.py", "child.py", "threads.py")
+    str(Path(__file__).with_name(name))
+    for name in ("executor.py", "surrounded.py", "child.py", "threads.py")
 )
 
 
 class Executor:
-    """Runs handlers: on the loop, in threads, or in processes."""
+    """Runs handlers: on the loop, in threads, or in processes, with the hooks of the app."""
 
-    def __init__(self, bus: Bus) -> None:
+    def __init__(self, bus: Bus, hooks: Hooks | None = None) -> None:
         self._bus = bus
+        self._hooks = hooks or Hooks()
         self._threads = Threads()
         self.processes = Processes(self._threads)
         """The children in which handlers with `process=True` run."""
@@ -50,9 +54,10 @@ class Executor:
         """Run the handler until it ends, or until the run is interrupted."""
         try:
             definition = run.definition
-            if definition.place is Place.PROCESS:
-                answer = await self.processes.call(run)
-                ending = self._drop(run, answer) if isinstance(answer, Unstorable) else answer
+            if definition.before or self._hooks.around_attempts:
+                ending = await self._surrounded(run)
+            elif definition.place is Place.PROCESS:
+                ending = await self.in_process(run)
             else:
                 args, kwargs = definition.codec.decode(run.attempt.spec.arguments)
                 if definition.takes_context:
@@ -70,17 +75,13 @@ class Executor:
                         result = await OwnContext(context, coroutine, waits_for)
                 else:
                     call = partial(definition.handler, *args, **kwargs)
-                    result = await self._in_thread(run, call, context)
+                    result = await self.in_thread(run, call, context)
                 ending = NOTHING if result is None else self._returned(run, result)
-        except asyncio.CancelledError as error:
-            # Nobody interrupted the run, so this is an ordinary error, unlike `Cancel`.
-            return interrupted(run.interruption, error) if run.interruption else raised(error)
-        except KeyboardInterrupt:
-            raise  # meant for the event loop, not for this handler
         except BaseException as error:
-            if isinstance(error, GeneratorExit) and not run.is_current:
-                raise  # this coroutine is being closed; else the handler raised it
-            ending = ending_of(error)
+            decided = _ending_after(error, run)
+            if decided is None:
+                raise
+            ending = decided
         finally:
             run.end()
         return ending if run.request is None else run.answer(ending)
@@ -89,7 +90,13 @@ class Executor:
         self.processes.close()
         self._threads.close()
 
-    async def _in_thread(self, run: Run, function: Callable[[], Any], context: Context) -> object:
+    async def in_process(self, run: Run, middleware: Sequence[Hook] = ()) -> Ending:
+        """Run the handler in the child of the run, with synchronous middleware around it."""
+        answer = await self.processes.call(run, middleware)
+        return self._drop(run, answer) if isinstance(answer, Unstorable) else answer
+
+    async def in_thread(self, run: Run, function: Callable[[], Any], context: Context) -> object:
+        """Call the function in a thread. If the attempt ends before it, the slot waits for it."""
         future = self._threads.call(function, context)
         try:
             returned: object = await asyncio.shield(future)
@@ -99,6 +106,19 @@ class Executor:
                 self._bus.emit(AttemptOverran(run.attempt))
             raise
         return returned
+
+    async def _surrounded(self, run: Run) -> Ending:
+        context = copy_context()
+        context.run(CURRENT.set, run)
+        surrounded = Surrounded(run, self._hooks, self)
+        try:
+            result = await in_context(context, surrounded.result())
+        except Exception as error:
+            ending = surrounded.ending_in_child(error)
+            if ending is None:
+                raise
+            return ending
+        return NOTHING if result is None else self._returned(run, result)
 
     def _returned(self, run: Run, result: object) -> Ending:
         encoded = encode_result(result)
@@ -112,8 +132,8 @@ class Executor:
 class TracedExecutor(Executor):
     """Runs each attempt in a trace of its own."""
 
-    def __init__(self, bus: Bus, tracing: Tracing) -> None:
-        super().__init__(bus)
+    def __init__(self, bus: Bus, hooks: Hooks, tracing: Tracing) -> None:
+        super().__init__(bus, hooks)
         self._tracing = tracing
 
     async def execute(self, run: Run) -> Ending:
@@ -121,6 +141,15 @@ class TracedExecutor(Executor):
             ending = await super().execute(run)
             ended(ending)
             return ending
+
+
+async def in_context(context: Context, coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run the coroutine in the context."""
+    try:
+        waits_for = context.run(coroutine.send, None)
+    except StopIteration as returned:
+        return returned.value
+    return await OwnContext(context, coroutine, waits_for)
 
 
 class OwnContext:
@@ -156,6 +185,20 @@ class OwnContext:
                 return returned.value
 
 
+def _ending_after(error: BaseException, run: Run) -> Ending | None:
+    """How an error that came out of a run ends it; None: the error is not the run's."""
+    match error:
+        case asyncio.CancelledError():
+            # If nobody interrupted the run, this is an ordinary error, unlike `Cancel`.
+            return interrupted(run.interruption, error) if run.interruption else raised(error)
+        case KeyboardInterrupt():
+            return None  # meant for the event loop
+        case GeneratorExit() if not run.is_current:
+            return None  # the coroutine of the attempt is being closed
+        case _:
+            return ending_of(error)
+
+
 def ending_of(error: BaseException) -> Ending:
     """How an error ends an attempt. `Snooze` and `Cancel` are requests; `Fail` is final."""
     match error:
@@ -172,8 +215,8 @@ def ending_of(error: BaseException) -> Ending:
 
 
 def raised(error: BaseException) -> Raised:
-    """The error with its traceback, without our own frames above the handler's."""
-    error.__traceback__ = _trace_of_handler(error)
+    """The error with its traceback, without our own frames around the handler's."""
+    error.__traceback__ = _without_our_frames(error.__traceback__)
     return Raised("".join(traceback.format_exception(error)).rstrip(), exception=error)
 
 
@@ -182,21 +225,18 @@ def interrupted(ending: Ending, error: asyncio.CancelledError) -> Ending:
     if not isinstance(ending, TimedOut):
         return ending
     late = TimeoutError(f"timed out after {ending.after:g} s")
-    return replace(ending, exception=late.with_traceback(_trace_of_handler(error)))
+    trace = _without_our_frames(error.__traceback__)
+    return replace(ending, exception=late.with_traceback(trace))
 
 
-def _trace_of_handler(error: BaseException) -> TracebackType | None:
-    """The traceback without our own frames above the handler's and below them."""
-    first = error.__traceback__
-    while first is not None and _is_ours(first):
-        first = first.tb_next
-    last = trace = first
+def _without_our_frames(trace: TracebackType | None) -> TracebackType | None:
+    theirs: TracebackType | None = None
+    frames: list[TracebackType] = []
     while trace is not None:
-        last, trace = (last if _is_ours(trace) else trace), trace.tb_next
-    if last is not None:
-        last.tb_next = None
-    return first
-
-
-def _is_ours(trace: TracebackType) -> bool:
-    return trace.tb_frame.f_code.co_filename in OUR_FILES
+        frames.append(trace)
+        trace = trace.tb_next
+    for frame in reversed(frames):
+        if frame.tb_frame.f_code.co_filename not in OUR_FILES:
+            frame.tb_next = theirs
+            theirs = frame
+    return theirs

@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import multiprocessing
 import pickle
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TypeAlias
@@ -23,6 +23,7 @@ from drumbeat.engine.executing.child_logs import Logged, level_to_send
 from drumbeat.engine.executing.run import Run
 from drumbeat.engine.executing.threads import Threads
 from drumbeat.engine.tasks.codec import Unstorable
+from drumbeat.engine.tasks.hooks import Hook, HookReference
 from drumbeat.model.errors import ProcessNotStarted
 from drumbeat.model.jobs.ending import Ending, Raised, RemoteTraceback
 from drumbeat.model.jobs.job import Attempt, Progress
@@ -46,8 +47,10 @@ class HandlerCall:
     function: str
     attempt: Attempt
     epoch: int | None
-    condition: bytes | None = None
+    condition: bytes | None
     """The pickled condition of the task's retries: only the child has every exception."""
+    middleware: tuple[HookReference, ...]
+    """What runs around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +157,23 @@ class Processes:
             await self._load(child, missing)
         return child
 
-    async def call(self, run: Run) -> Ending | Unstorable:
-        """Run the handler in the child of the run to its end."""
+    async def call(self, run: Run, middleware: Sequence[Hook] = ()) -> Ending | Unstorable:
+        """Run the handler in the child of the run to its end, with middleware around it."""
+        definition = run.definition
+        handler, condition = definition.handler, definition.options.retry.condition
+        call = HandlerCall(
+            handler.__module__,
+            handler.__qualname__,
+            run.attempt,
+            run.context.epoch,
+            None if condition is None else pickle.dumps(condition),
+            tuple(hook.reference for hook in middleware),
+        )
         child, run.child = run.child, None
         assert child is not None, "an attempt is begun when its child is ready"
         child.free = False
         try:
-            ending = await self._converse(child, run)
+            ending = await self._converse(child, run, call)
         except (EOFError, OSError):
             return Raised(f"its process died with exit code {child.died_with()}")
         except BaseException:
@@ -214,18 +227,11 @@ class Processes:
         child.loaded |= frozenset(modules)
         child.free = True
 
-    async def _converse(self, child: HandlerProcess, run: Run) -> Ending | Unstorable:
-        handler, condition = run.definition.handler, run.definition.options.retry.condition
+    async def _converse(
+        self, child: HandlerProcess, run: Run, call: HandlerCall
+    ) -> Ending | Unstorable:
         run.on_interrupt = lambda reason: child.send(Interrupt(reason))
-        child.send(
-            HandlerCall(
-                handler.__module__,
-                handler.__qualname__,
-                run.attempt,
-                run.context.epoch,
-                None if condition is None else pickle.dumps(condition),
-            )
-        )
+        child.send(call)
         try:
             while True:
                 message: Message = await self._threads.call(child.receive)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 from drumbeat.engine.submitting.submissions import Submissions
 from drumbeat.engine.tasks.decorators import Decorator, TaskDecorator
 from drumbeat.engine.tasks.handle import Task, TaskSettings
+from drumbeat.engine.tasks.hook_decorators import HookDecorators
+from drumbeat.engine.tasks.hooks import Checks, Hook, Hooks, checks
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.engine.tasks.scheduled import (
     Arguments,
@@ -23,10 +26,11 @@ from drumbeat.model.schedules.schedule import Schedule
 from drumbeat.model.triggers.trigger import Trigger
 
 
-class Declarations:
+class Declarations(HookDecorators):
     """What code declares. Nothing is written before the app starts."""
 
-    def __init__(self, registry: TaskRegistry, submissions: Submissions) -> None:
+    def __init__(self, registry: TaskRegistry, submissions: Submissions, hooks: Hooks) -> None:
+        super().__init__(hooks)
         self._registry = registry
         self._submissions = submissions
         self._declared: dict[str, Schedule] = {}
@@ -53,19 +57,23 @@ class Declarations:
         args: Sequence[Any] = (),
         kwargs: Mapping[str, Any] | None = None,
         process: bool = False,
+        before: Checks = (),
         **options: Unpack[PolicySettings],
     ) -> Decorator:
         """Register a task and declare a schedule for it, both under one name.
 
         Takes the policies of the schedule and the options of the task. As any task it is retried
         three times by default, and by default its ticks are skipped while a retry is to come:
-        `retry=Retry.never()` leaves an error to the next tick.
+        `retry=Retry.never()` leaves an error to the next tick. `before` are functions that can
+        skip a run by `raise Cancel("why")`.
         """
         sorted_options = ScheduleOptions.sort(options)
+        hooks = checks(before)
 
         def decorate(handler: Callable[..., Any]) -> Task[..., Any]:
             options = self._registry.defaults.options.but(sorted_options.task)
             definition = define(handler, name, options, process=process)
+            definition = replace(definition, before=hooks)
             arguments = Arguments(args, kwargs or {})
             schedule = schedule_of(
                 definition.name,
@@ -127,9 +135,11 @@ class Declarations:
         settings: TaskSettings,
         *,
         process: bool,
+        before: tuple[Hook, ...],
     ) -> Task[..., Any]:
         options = self._registry.defaults.options.but(settings)
-        return self._register(define(handler, name, options, process=process), None)
+        definition = define(handler, name, options, process=process)
+        return self._register(replace(definition, before=before), None)
 
     def _register(self, definition: TaskDefinition, schedule: Schedule | None) -> Task[..., Any]:
         # Check everything before anything is registered.

@@ -7,6 +7,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack, cast,
 
 from drumbeat.engine.tasks.context import Context
 from drumbeat.engine.tasks.handle import Task, TaskSettings
+from drumbeat.engine.tasks.hooks import Checks, Hook, checks
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,6 +43,7 @@ class Register(Protocol):
         settings: TaskSettings,
         *,
         process: bool,
+        before: tuple[Hook, ...],
     ) -> Task[..., Any]: ...
 
 
@@ -63,14 +65,20 @@ class TaskDecorator:
     def __call__(self, handler: Callable[P, R], /) -> Task[P, R]: ...
     @overload
     def __call__(
-        self, *, name: str | None = ..., process: bool = ..., **settings: Unpack[TaskSettings]
+        self,
+        *,
+        name: str | None = ...,
+        process: bool = ...,
+        before: Checks = ...,
+        **settings: Unpack[TaskSettings],
     ) -> Decorator: ...
     def __call__(self, *handlers: Callable[..., Any], **given: Any) -> Task[..., Any] | Decorator:
         """Register a task under its function's name, or under the given one."""
         name: str | None = given.pop("name", None)
         process: bool = given.pop("process", False)
+        before = checks(given.pop("before", ()))
         settings = cast("TaskSettings", given)
         decorator = Decorator(
-            lambda handler: self._register(handler, name, settings, process=process)
+            lambda handler: self._register(handler, name, settings, process=process, before=before)
         )
         return decorator(*handlers) if handlers else decorator

@@ -11,6 +11,7 @@ from typing import Any
 
 from drumbeat.engine.tasks.codec import Codec, hints_of
 from drumbeat.engine.tasks.context import Context
+from drumbeat.engine.tasks.hooks import Hook
 from drumbeat.engine.tasks.options import (
     LONGEST_NAME,
     TaskOptions,
@@ -52,6 +53,8 @@ class TaskDefinition:
     options: TaskOptions
     codec: Codec
     takes_context: bool
+    before: tuple[Hook, ...] = ()
+    """Called before each run of the handler, which they may skip."""
     spec: JobSpec = field(init=False)
     """What every job of the task has in common."""
     _has_templates: bool = field(init=False)

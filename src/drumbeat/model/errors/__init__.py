@@ -20,7 +20,8 @@ DrumbeatError
 ├── RegistrationError                a declaration that conflicts with another
 │   ├── DuplicateTask
 │   ├── DuplicateSchedule
-│   └── InvalidHandler               a callable that cannot be a task
+│   ├── InvalidHandler               a callable that cannot be a task
+│   └── InvalidHook                  a middleware or a hook that cannot be one
 ├── NotFound (LookupError)           the named thing does not exist
 │   ├── UnknownTask
 │   ├── UnknownSchedule
@@ -67,6 +68,7 @@ from drumbeat.model.errors.app import ConfigurationError as ConfigurationError
 from drumbeat.model.errors.app import DuplicateSchedule as DuplicateSchedule
 from drumbeat.model.errors.app import DuplicateTask as DuplicateTask
 from drumbeat.model.errors.app import InvalidHandler as InvalidHandler
+from drumbeat.model.errors.app import InvalidHook as InvalidHook
 from drumbeat.model.errors.app import NotRunning as NotRunning
 from drumbeat.model.errors.app import ProcessNotStarted as ProcessNotStarted
 from drumbeat.model.errors.app import RegistrationError as RegistrationError

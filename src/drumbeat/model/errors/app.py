@@ -25,6 +25,10 @@ class InvalidHandler(RegistrationError):
     """A callable that cannot be a task."""
 
 
+class InvalidHook(RegistrationError):
+    """A middleware or a hook that cannot be one, or that does not keep its contract."""
+
+
 class ConfigurationError(DrumbeatError, ValueError):
     """Settings that are not valid; nothing was started."""
 

@@ -1,0 +1,127 @@
+"""Hooks: functions of an app around its attempts and submissions, and at the start of processes."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+from drumbeat.engine.tasks.context import Context
+from drumbeat.model.errors import InvalidHook
+
+CallNext: TypeAlias = Callable[[], Any]
+"""Runs what a middleware is around, and returns its result; a coroutine for `async def`."""
+Middleware: TypeAlias = Callable[[Context, Any], Any]
+Check: TypeAlias = Callable[[Context], Awaitable[None] | None]
+Checks: TypeAlias = Check | Sequence[Check]
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One function that the app has registered."""
+
+    kind: str
+    """The name of its decorator."""
+    function: Callable[..., Any]
+    asynchronous: bool
+
+    @classmethod
+    def of(cls, kind: str, function: Any, *parameters: str) -> Hook:
+        """The hook, if it can be called with as many arguments; else `InvalidHook`."""
+        if not callable(function) or inspect.isclass(function):
+            raise InvalidHook(f"{kind} needs a function, not {function!r}")
+        hook = cls(kind, function, _is_asynchronous(function))
+        if any(
+            is_generator(part)
+            for part in (function, getattr(function, "__call__", None))  # noqa: B004 - of its class
+            for is_generator in (inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+        ):
+            raise InvalidHook(f"{hook} is a generator; write a function without yield")
+        try:
+            inspect.signature(function).bind(*parameters)
+        except TypeError:
+            raise InvalidHook(f"{hook} has to take ({', '.join(parameters)})") from None
+        except ValueError:  # a builtin without a signature
+            pass
+        return hook
+
+    def __str__(self) -> str:
+        return f"{self.kind} {getattr(self.function, '__qualname__', repr(self.function))!r}"
+
+    @property
+    def reference(self) -> HookReference:
+        """Where another process finds it; `InvalidHook` if it cannot be imported there."""
+        module = getattr(self.function, "__module__", None)
+        name = getattr(self.function, "__qualname__", "<")
+        if module is None or "<" in name or inspect.ismethod(self.function):
+            raise InvalidHook(
+                f"{self} has to be a function at the top level of a module, since it runs in the "
+                f"processes of tasks with process=True"
+            )
+        return HookReference(self.kind, module, name)
+
+    def refuse_awaitable(self, result: object) -> None:
+        """Refuse what a plain function returned, if it has to be awaited."""
+        if inspect.isawaitable(result):
+            if isinstance(result, Coroutine):
+                result.close()
+            raise InvalidHook(f"{self} returned an awaitable; declare it with async def")
+
+
+@dataclass(frozen=True, slots=True)
+class HookReference:
+    """A hook as another process finds it."""
+
+    kind: str
+    module: str
+    name: str
+
+    def resolve(self) -> Hook:
+        found: Any = importlib.import_module(self.module)
+        for name in self.name.split("."):
+            found = getattr(found, name)
+        return Hook(self.kind, found, _is_asynchronous(found))
+
+
+class Hooks:
+    """The hooks of one app, in the order in which they were registered."""
+
+    def __init__(self) -> None:
+        self.around_attempts = False
+        """Whether something runs around the attempts of all tasks."""
+        self.middleware: tuple[Hook, ...] = ()
+        """Asynchronous: around every attempt, on the event loop."""
+        self.sync_middleware: tuple[Hook, ...] = ()
+        """Around synchronous handlers, in their threads, and around those in child processes."""
+        self.before: tuple[Hook, ...] = ()
+
+    def add_middleware(self, function: Middleware) -> None:
+        hook = Hook.of("middleware", function, "ctx", "call_next")
+        if hook.asynchronous:
+            self.middleware += (hook,)
+        else:
+            self.sync_middleware += (hook,)
+        self.around_attempts = True
+
+    def add_before(self, check: Check) -> None:
+        self.before += checks(check)
+        self.around_attempts = True
+
+    def check_importable(self) -> None:
+        """Refuse hooks that child processes would need and cannot import."""
+        for hook in self.sync_middleware:
+            _ = hook.reference
+
+
+def checks(given: Any) -> tuple[Hook, ...]:
+    """The hooks that `before=` names: one function, or several."""
+    several = cast("Sequence[object]", given if isinstance(given, list | tuple) else (given,))
+    return tuple(Hook.of("before", each, "ctx") for each in several)
+
+
+def _is_asynchronous(function: Any) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - of its class
+    )
