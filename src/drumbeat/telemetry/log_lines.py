@@ -101,6 +101,7 @@ TABLE: Mapping[type[Event], tuple[int, str, str]] = {
         "Jobs wait because their task is unknown on this node",
         "task",
     ),
+    events.HookFailed: (ERROR, "A hook failed", "hook error"),
     events.LockFailed: (WARNING, "A lock could not be taken or kept", "lock=name error"),
 }
 """Events that always have the same level and sentence. Facts are attributes of the event."""

@@ -15,6 +15,7 @@ from drumbeat.engine.lifecycle.own_process import (
     fastest_loop,
     run_until_signalled,
 )
+from drumbeat.engine.lifecycle.process_hooks import ProcessHooks
 from drumbeat.engine.lifecycle.startup import Startup
 from drumbeat.fleet.local.phase import Phase
 from drumbeat.forks import leave_to_parent, renew_in_children
@@ -48,6 +49,7 @@ class Lifecycle:
         self._listeners: HttpListeners | None = None
         self._mounted: list[Api] = []
         renew_in_children(self._renew)
+        self._hooks = ProcessHooks(app.hooks, app.bus)
 
     @property
     def addresses(self) -> Sequence[str]:
@@ -70,7 +72,10 @@ class Lifecycle:
             return
         app.sync_bridge.leave()
         app.last_phase = Phase.STOPPING
-        await node.stop(app.config.seconds("grace") if grace is None else grace)
+        try:
+            await node.stop(app.config.seconds("grace") if grace is None else grace)
+        finally:
+            await self._hooks.stop()
         for api in self._mounted:
             api.close()
         listeners, self._listeners = self._listeners, None
@@ -119,6 +124,8 @@ class Lifecycle:
         if app.running:
             raise NotRunning("the app is running already; stop it before starting it again")
         chosen = roles_of(roles)
+        if app.registry.process_modules:
+            app.hooks.check_importable()
         app.starting = True
         try:
             listeners = self._new_listeners(chosen)
@@ -129,6 +136,9 @@ class Lifecycle:
             if listeners is not None:
                 self._listeners = listeners
                 await self._listen(listeners)
+        except BaseException:
+            await self._hooks.stop()
+            raise
         finally:
             app.starting = False
         app.sync_bridge.open()
@@ -158,6 +168,7 @@ class Lifecycle:
             if app.backends.in_process:
                 schedules = tuple(in_step(schedule) for schedule in schedules)
             waiting = await app.schedules.declare(schedules)
+            await self._hooks.start()
             node = build_node(app, roles, waiting)
             await node.start()
             return node

@@ -4,19 +4,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from drumbeat import Drumbeat, Job, Retry, Status, Task
+from drumbeat import Cancel, Context, Drumbeat, Job, Retry, Status, Task
 from drumbeat.engine.executing.run import Run
 from drumbeat.engine.plumbing.runtime import SystemClock
-from drumbeat.model.errors import InvalidHandler
-from drumbeat.model.events import AttemptEnded, ResultDropped
+from drumbeat.model.errors import InvalidHandler, InvalidHook
+from drumbeat.model.events import AttemptEnded, ResultDropped, ServiceFailed
 from drumbeat.model.jobs.ending import Raised
 from drumbeat.model.jobs.job import Change
 from drumbeat.testing import FakeClock, FakeRuntime, inside
@@ -330,3 +332,132 @@ async def test_the_event_of_a_failure_carries_the_exception(app: Drumbeat) -> No
     assert isinstance(other, Raised)
     assert other.exception is None
     assert "Unportable" in other.error
+
+
+async def test_hooks_of_children_are_called_once_in_each_before_its_first_call(
+    app: Drumbeat,
+) -> None:
+    app.on_child_start(handlers.note_start)
+    starts = app.task(process=True)(handlers.starts)
+    child, *called = starts.result(await done(app, await starts.submit()))
+    assert called == ["first"]
+    app.on_child_start(handlers.note_second_start)
+    assert starts.result(await done(app, await starts.submit())) == [child, "first", "second"]
+    assert starts.result(await done(app, await starts.submit())) == [child, "first", "second"]
+
+
+async def test_a_child_whose_hook_fails_takes_no_call_and_the_job_stays_unspent(
+    app: Drumbeat,
+) -> None:
+    heard = Heard(app)
+    app.on_child_start(handlers.fail_to_start)
+    starts = app.task(process=True)(handlers.starts)
+    job = await starts.submit()
+    failed = await heard.next(ServiceFailed)
+    assert failed.service == "processes"
+    assert "on_child_start 'fail_to_start' failed" in str(failed.error)
+    assert "OSError: no model here" in str(failed.error)
+    await app.stop(0)
+    stored = await app.jobs.get(job.id)
+    assert (stored.status, stored.attempt) == (Status.QUEUED, 0)
+
+
+async def test_plain_middleware_runs_in_the_child_and_asynchronous_on_the_loop(
+    app: Drumbeat,
+) -> None:
+    here: list[int] = []
+
+    @app.middleware
+    async def around(ctx: Context, call_next: Callable[[], Awaitable[Any]]) -> object:
+        here.append(os.getpid())
+        return ["around", *await call_next()]
+
+    app.middleware(handlers.count_words)
+    for handler, args, result in (
+        (handlers.add_async, (2, 3), 5),
+        (handlers.current_job, (), None),
+    ):
+        task: Task[..., Any] = app.task(process=True)(handler)
+        job = await done(app, await task.submit(*args))
+        assert job.result is not None, job.error
+        outer, child, inner = json.loads(job.result)
+        assert (outer, inner) == ("around", result or job.id)
+        assert child != os.getpid()
+    assert here == [os.getpid(), os.getpid()]
+
+
+@pytest.mark.parametrize(
+    ("handler", "error", "text"),
+    [
+        (handlers.fail_portably, KeyError, "order 7"),
+        (handlers.fail_unportably, RuntimeError, "UnportableError: no"),
+        (handlers.die, RuntimeError, "exit code 7"),
+        (handlers.cancel, Cancel, "not wanted"),
+    ],
+)
+async def test_middleware_sees_the_error_of_a_child_and_the_job_keeps_its_traceback(
+    app: Drumbeat, handler: Callable[..., object], error: type[BaseException], text: str
+) -> None:
+    seen: list[BaseException] = []
+
+    @app.middleware
+    async def around(_ctx: Context, call_next: Callable[[], Awaitable[Any]]) -> object:
+        try:
+            return await call_next()
+        except Exception as raised:
+            seen.append(raised)
+            raise
+
+    task = app.task(process=True, retry=Retry.never())(handler)
+    job = await done(app, await task.submit())
+    assert job.status is (Status.CANCELLED if error is Cancel else Status.FAILED)
+    assert text in (job.error or "")
+    assert ("process_handlers.py" in (job.error or "")) == ("fail" in task.name)
+    assert [type(each) for each in seen] == [error]
+
+
+async def test_middleware_in_the_child_may_cancel_and_cannot_be_a_local_function(
+    app: Drumbeat,
+) -> None:
+    app.middleware(handlers.refuse_orders)
+    add = app.task(process=True, retry=Retry.never())(handlers.add)
+    job = await done(app, await add.submit(1, 2))
+    assert (job.status, job.error) == (Status.CANCELLED, "refused in another process")
+
+    @app.middleware
+    def local(_ctx: Context, call_next: Callable[[], object]) -> object:
+        return call_next()
+
+    job = await done(app, await add.submit(1, 2))
+    assert job.status is Status.FAILED
+    assert "local' has to be a function at the top level of a module" in (job.error or "")
+    await app.stop(0)
+    with pytest.raises(InvalidHook, match="top level of a module"):
+        await app.start()
+
+
+async def test_a_skipped_run_leaves_its_child_to_the_next(app: Drumbeat) -> None:
+    def skip(ctx: Context) -> None:
+        if ctx.job_id == 1:
+            raise Cancel("not today")
+
+    add = app.task(process=True, before=skip)(handlers.add)
+    job = await done(app, await add.submit(1, 2))
+    assert (job.status, job.error) == (Status.CANCELLED, "not today")
+    assert add.result(await done(app, await add.submit(1, 2)))["sum"] == 3
+
+
+def test_what_cannot_be_a_hook_of_children_is_refused(app: Drumbeat) -> None:
+    def local() -> None: ...
+
+    for wrong, error in (
+        (local, "top level of a module"),
+        (done, "has to take"),
+        (42, "needs a function"),
+        (coroutine_hook, "plain function"),
+    ):
+        with pytest.raises(InvalidHook, match=error):
+            app.on_child_start(wrong)  # type: ignore[type-var]
+
+
+async def coroutine_hook() -> None: ...

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from drumbeat import Cancel, Context, Fail, Snooze, current
 from drumbeat.model.jobs.job import RESULT_LIMIT
@@ -116,6 +118,36 @@ async def give_up_async() -> None:
 
 def current_job() -> int:
     return current().job_id
+
+
+STARTED: list[str] = []
+
+
+def note_start() -> None:
+    STARTED.append("first")
+
+
+def note_second_start() -> None:
+    STARTED.append("second")
+
+
+def starts() -> list[Any]:
+    return [os.getpid(), *STARTED]
+
+
+def fail_to_start() -> None:
+    raise OSError("no model here")
+
+
+def count_words(ctx: Context, call_next: Callable[[], object]) -> object:
+    """Middleware that runs in the child."""
+    assert current() is ctx
+    result = call_next()
+    return [os.getpid(), result]
+
+
+def refuse_orders(ctx: Context, call_next: Callable[[], object]) -> object:
+    raise Cancel(f"refused in {'another' if os.getppid() else 'this'} process")
 
 
 def fail_portably() -> None:

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from drumbeat.engine.executing.child_logs import send_logs
-from drumbeat.engine.executing.executor import ending_of
+from drumbeat.engine.executing.executor import ending_of, raised
 from drumbeat.engine.executing.processes import (
     Alive,
     CancellationSeen,
@@ -74,9 +74,9 @@ def serve(pipe: Connection) -> None:
     while True:
         call = parent.next_call()
         if isinstance(call, Load):
-            _load(call)
+            ready = _load(call)
             send_logs(call.log_level, parent.send)
-            parent.send(Ready())
+            parent.send(ready)
             continue
         context = parent.context = Context(
             call.attempt, parent.send, lambda: parent.send(Alive()), call.epoch
@@ -91,10 +91,17 @@ def serve(pipe: Connection) -> None:
         parent.send(ending)
 
 
-def _load(load: Load) -> None:
+def _load(load: Load) -> Ready:
     for module in load.modules:
         with contextlib.suppress(BaseException):  # a call of its functions fails with the error
             importlib.import_module(module)
+    for reference in load.hooks:
+        try:
+            hook = reference.resolve()
+            hook.refuse_awaitable(hook.function())
+        except BaseException as error:  # noqa: BLE001 - a hook may raise anything
+            return Ready(f"{reference.kind} {reference.name!r} failed: {raised(error).error}")
+    return Ready()
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,7 @@ class Executor:
         self._bus = bus
         self._hooks = hooks or Hooks()
         self._threads = Threads()
-        self.processes = Processes(self._threads)
+        self.processes = Processes(self._threads, self._hooks)
         """The children in which handlers with `process=True` run."""
 
     async def execute(self, run: Run) -> Ending:

@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import multiprocessing
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TypeAlias
@@ -23,7 +23,7 @@ from drumbeat.engine.executing.child_logs import Logged, level_to_send
 from drumbeat.engine.executing.run import Run
 from drumbeat.engine.executing.threads import Threads
 from drumbeat.engine.tasks.codec import Unstorable
-from drumbeat.engine.tasks.hooks import Hook, HookReference
+from drumbeat.engine.tasks.hooks import Hook, HookReference, Hooks
 from drumbeat.model.errors import ProcessNotStarted
 from drumbeat.model.jobs.ending import Ending, Raised, RemoteTraceback
 from drumbeat.model.jobs.job import Attempt, Progress
@@ -37,6 +37,8 @@ class Load:
     modules: tuple[str, ...]
     log_level: int
     """The lowest level of log records that the child sends."""
+    hooks: tuple[HookReference, ...]
+    """The `on_child_start` hooks, to be called after that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,10 @@ class CancellationSeen:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """From the child: the modules are imported."""
+    """From the child: the modules are imported, and the hooks were called."""
+
+    failure: str | None = None
+    """Which hook failed, and its traceback; such a child takes no calls."""
 
 
 Message: TypeAlias = Ending | Unstorable | Progress | Alive | CancellationSeen | Ready | Logged
@@ -88,6 +93,8 @@ class HandlerProcess:
     def __init__(self) -> None:
         self.loaded: frozenset[str] = frozenset()
         """The modules that it has imported for its calls."""
+        self.hooks = 0
+        """How many of the `on_child_start` hooks it has called."""
         self.free = False
         """Whether it is ready for a call and runs none."""
         context = multiprocessing.get_context("spawn")
@@ -141,20 +148,23 @@ def _serve(pipe: Connection, guard: BackendGuard | None) -> None:
 class Processes:
     """Starts children and keeps idle ones for the next call. The slots limit their number."""
 
-    def __init__(self, threads: Threads) -> None:
+    def __init__(self, threads: Threads, hooks: Hooks | None = None) -> None:
         self._threads = threads
+        self._hooks = hooks or Hooks()
         self._idle: list[HandlerProcess] = []
 
     async def ready(self, modules: frozenset[str]) -> HandlerProcess:
         """A child that has loaded these modules and runs nothing.
 
         It belongs to the caller until it is released. An idle child that has the modules comes at
-        once. Raises `ProcessNotStarted` if a new child dies.
+        once. Raises `ProcessNotStarted` if a new child dies, or if a hook fails in it.
         """
         child = self._idle_child() or await self._new_child()
-        missing = modules - child.loaded
-        if missing or not child.free:
-            await self._load(child, missing)
+        hooks = self._hooks.on_child_start
+        missing = (modules | self._hooks.child_modules) - child.loaded
+        if missing or child.hooks < len(hooks) or not child.free:
+            new = tuple(hook.reference for hook in hooks[child.hooks :])
+            await self._load(child, Load(tuple(sorted(missing)), level_to_send(), new))
         return child
 
     async def call(self, run: Run, middleware: Sequence[Hook] = ()) -> Ending | Unstorable:
@@ -212,19 +222,23 @@ class Processes:
             raise
         return child
 
-    async def _load(self, child: HandlerProcess, modules: Iterable[str]) -> None:
+    async def _load(self, child: HandlerProcess, load: Load) -> None:
         child.free = False
         try:
-            child.send(Load(tuple(sorted(modules)), level_to_send()))
-            while not isinstance(message := await self._threads.call(child.receive), Ready):
-                if isinstance(message, Logged):  # else a late heartbeat of the last call
-                    message.write()
+            child.send(load)
+            while not isinstance(ready := await self._threads.call(child.receive), Ready):
+                if isinstance(ready, Logged):  # else a late heartbeat of the last call
+                    ready.write()
         except (EOFError, OSError):
             raise ProcessNotStarted(child.died_with()) from None
         except BaseException:
             child.end()
             raise
-        child.loaded |= frozenset(modules)
+        if ready.failure is not None:
+            child.end()
+            raise ProcessNotStarted(None, ready.failure)
+        child.loaded |= frozenset(load.modules)
+        child.hooks += len(load.hooks)
         child.free = True
 
     async def _converse(

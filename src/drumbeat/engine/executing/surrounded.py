@@ -13,6 +13,8 @@ from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
+
 from drumbeat.engine.tasks.context import Context
 from drumbeat.engine.tasks.hooks import Hook, Hooks
 from drumbeat.engine.tasks.task import BUILT_IN, Place
@@ -100,8 +102,7 @@ class Surrounded:
         error: BaseException
         match ending:
             case Returned(result):
-                codec = self._run.definition.codec
-                return None if result is None else codec.decode_result(result)
+                return None if result is None else self._decoded(result)
             case Raised(text, exception=exception):
                 error = exception or RuntimeError(text)
             case Snoozed(delay):
@@ -112,6 +113,13 @@ class Surrounded:
                 error = RuntimeError(f"the handler's process ended: {ending!r}")
         self._failure = error, ending
         raise error
+
+    def _decoded(self, result: bytes) -> object:
+        try:
+            return self._run.definition.codec.decode_result(result)
+        except (msgspec.DecodeError, ValueError, TypeError, NotImplementedError):
+            # A middleware in the child has changed it, or the annotation is too wide.
+            return msgspec.json.decode(result)
 
 
 class _CallNext:

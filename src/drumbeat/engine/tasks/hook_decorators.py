@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from drumbeat.engine.tasks.hooks import Check, Hooks, Middleware
+from drumbeat.engine.tasks.hooks import Check, Hooks, Middleware, ProcessHook
 
-F = TypeVar("F", bound=Callable[..., Any])
 AroundAttempts = TypeVar("AroundAttempts", bound=Middleware)
+OfProcess = TypeVar("OfProcess", bound=ProcessHook)
+OfChild = TypeVar("OfChild", bound=Callable[[], None])
 BeforeAttempts = TypeVar("BeforeAttempts", bound=Check)
 
 
@@ -34,3 +35,27 @@ class HookDecorators:
         """
         self._hooks.add_before(check)
         return check
+
+    def on_start(self, function: OfProcess) -> OfProcess:
+        """Call the function when the process starts as a node, before it takes any job.
+
+        If it raises, the start ends with `StartHookFailed`. A plain function runs in a thread.
+        """
+        self._hooks.add_on_start(function)
+        return function
+
+    def on_stop(self, function: OfProcess) -> OfProcess:
+        """Call the function when the node has stopped: no job runs any more. The last comes first.
+
+        If it raises, the others are called all the same.
+        """
+        self._hooks.add_on_stop(function)
+        return function
+
+    def on_child_start(self, function: OfChild) -> OfChild:
+        """Call the plain function in each child process for `process=True`, before its first job.
+
+        It has to be at the top level of a module. If it raises, the child takes no job.
+        """
+        self._hooks.add_on_child_start(function)
+        return function

@@ -15,6 +15,7 @@ CallNext: TypeAlias = Callable[[], Any]
 """Runs what a middleware is around, and returns its result; a coroutine for `async def`."""
 Middleware: TypeAlias = Callable[[Context, Any], Any]
 Check: TypeAlias = Callable[[Context], Awaitable[None] | None]
+ProcessHook: TypeAlias = Callable[[], Awaitable[None] | None]
 Checks: TypeAlias = Check | Sequence[Check]
 
 
@@ -96,6 +97,18 @@ class Hooks:
         self.sync_middleware: tuple[Hook, ...] = ()
         """Around synchronous handlers, in their threads, and around those in child processes."""
         self.before: tuple[Hook, ...] = ()
+        self.on_start: tuple[Hook, ...] = ()
+        self.on_stop: tuple[Hook, ...] = ()
+        self.on_child_start: tuple[Hook, ...] = ()
+        self.started = False
+        """Whether the start hooks were called, and the stop hooks were not since."""
+
+    @property
+    def child_modules(self) -> frozenset[str]:
+        """The modules that a child process imports for its hooks."""
+        hooks = (*self.sync_middleware, *self.on_child_start)
+        names = (getattr(hook.function, "__module__", None) for hook in hooks)
+        return frozenset(name for name in names if name is not None)
 
     def add_middleware(self, function: Middleware) -> None:
         hook = Hook.of("middleware", function, "ctx", "call_next")
@@ -108,6 +121,24 @@ class Hooks:
     def add_before(self, check: Check) -> None:
         self.before += checks(check)
         self.around_attempts = True
+
+    def add_on_start(self, function: ProcessHook) -> None:
+        hook = Hook.of("on_start", function)
+        if self.started:
+            raise InvalidHook(
+                f"{hook} comes too late: the app is running; register it before the start"
+            )
+        self.on_start += (hook,)
+
+    def add_on_stop(self, function: ProcessHook) -> None:
+        self.on_stop += (Hook.of("on_stop", function),)
+
+    def add_on_child_start(self, function: Callable[[], None]) -> None:
+        hook = Hook.of("on_child_start", function)
+        if hook.asynchronous:
+            raise InvalidHook(f"{hook} has to be a plain function: a child has no event loop")
+        _ = hook.reference
+        self.on_child_start += (hook,)
 
     def check_importable(self) -> None:
         """Refuse hooks that child processes would need and cannot import."""

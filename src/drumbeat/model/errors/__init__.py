@@ -52,7 +52,8 @@ DrumbeatError
 ├── AccessError                      the server denies access
 │   ├── Unauthorised                 no token, or an invalid one
 │   └── Forbidden                    the scope of the token is too low
-├── ProcessNotStarted                a handler process died before it was ready
+├── ProcessNotStarted                a handler process was not ready for a call
+├── StartHookFailed                  an on_start hook raised, so the node was not started
 ├── NotRunning                       a call that needs a started app
 ├── WaitTimeout (TimeoutError)       a wait took too long
 ├── JobFailed                        the awaited job failed or was cancelled
@@ -72,6 +73,7 @@ from drumbeat.model.errors.app import InvalidHook as InvalidHook
 from drumbeat.model.errors.app import NotRunning as NotRunning
 from drumbeat.model.errors.app import ProcessNotStarted as ProcessNotStarted
 from drumbeat.model.errors.app import RegistrationError as RegistrationError
+from drumbeat.model.errors.app import StartHookFailed as StartHookFailed
 from drumbeat.model.errors.app import UnsafeLease as UnsafeLease
 from drumbeat.model.errors.conflict import Conflict as Conflict
 from drumbeat.model.errors.conflict import Contended as Contended

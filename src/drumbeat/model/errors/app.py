@@ -45,13 +45,25 @@ class NotRunning(DrumbeatError):
     kind = "not-running"
 
 
-class ProcessNotStarted(DrumbeatError):
-    """A process for handlers with `process=True` died before it was ready."""
+class StartHookFailed(DrumbeatError):
+    """An `on_start` hook raised an error, which is the cause of this one; nothing was started."""
 
-    def __init__(self, exit_code: int | None) -> None:
+    def __init__(self, hook: str, error: BaseException) -> None:
+        self.hook = hook
+        super().__init__(
+            f"{hook} failed, so the node was not started: {type(error).__name__}: {error}"
+        )
+
+
+class ProcessNotStarted(DrumbeatError):
+    """A process for handlers with `process=True` died, or a hook failed, before it was ready."""
+
+    def __init__(self, exit_code: int | None, failure: str | None = None) -> None:
         self.exit_code = exit_code
         super().__init__(
-            f"a process for handlers died with exit code {exit_code} before it was ready; its "
+            f"a process for handlers is not ready: {failure}"
+            if failure is not None
+            else f"a process for handlers died with exit code {exit_code} before it was ready; its "
             f'error output says why (a script that starts an app needs `if __name__ == "__main__":`'
             f" around the start)"
         )

@@ -27,6 +27,7 @@ from drumbeat.model.events.leadership import LeadershipLost as LeadershipLost
 from drumbeat.model.events.leadership import LockFailed as LockFailed
 from drumbeat.model.events.node import ClockSkewed as ClockSkewed
 from drumbeat.model.events.node import FleetJoined as FleetJoined
+from drumbeat.model.events.node import HookFailed as HookFailed
 from drumbeat.model.events.node import LabelShared as LabelShared
 from drumbeat.model.events.node import ListenerFailed as ListenerFailed
 from drumbeat.model.events.node import NodeDraining as NodeDraining

@@ -48,6 +48,13 @@ class ServiceRecovered(Event):
     """The number of consecutive failed passes before."""
 
 
+class HookFailed(Event):
+    """An `on_start` or `on_stop` hook raised an error."""
+
+    hook: str
+    error: BaseException
+
+
 class ListenerFailed(Event):
     """A listener raised an error, which has no other effect."""
 
