@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, Self, Unpack
 
 from drumbeat.backend_factory import Addresses, connect
 from drumbeat.backends.transactions import CallersTransactions
@@ -22,6 +23,7 @@ from drumbeat.engine.tasks.declarations import Declarations
 from drumbeat.engine.tasks.defaults import Defaults
 from drumbeat.engine.tasks.handle import TaskSettings
 from drumbeat.engine.tasks.hooks import Hooks
+from drumbeat.engine.tasks.listeners import L, Subject, listen
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.fleet.local.fleet import LocalFleet
 from drumbeat.model.errors import ConfigurationError
@@ -44,8 +46,6 @@ from drumbeat.wiring.timings import check
 
 if TYPE_CHECKING:
     from drumbeat.api.http.application import Api
-
-Listener = TypeVar("Listener", bound=Callable[..., Any])
 
 ROLES = (Role.SCHEDULER, Role.WORKER)
 
@@ -93,15 +93,15 @@ class Drumbeat(Declarations):
             backends=backends,
             registry=TaskRegistry(built_in(backends.store), Defaults.of(task_defaults, config.tz)),
             hooks=hooks,
-            submitter=submitter_of(backends, bus, tracing),
+            submitter=submitter_of(backends, bus, hooks, tracing),
             tracing=tracing,
         )
         joining = backends.store.joining
         joined = None
         if joining is not None:
-            joined = JoinedSubmissions(joining, CallersTransactions(), tracing)
+            joined = JoinedSubmissions(joining, CallersTransactions(), tracing, hooks)
         submissions = Submissions(state.submitter, state.sync_bridge, joined)
-        super().__init__(state.registry, submissions, hooks)
+        super().__init__(state.registry, submissions, hooks, bus)
         state.declared = self._declared
         self._lifecycle = Lifecycle(state, self._declared)
         self._node_thread = NodeThread(self._lifecycle)
@@ -184,14 +184,14 @@ class Drumbeat(Declarations):
         """Return when no job is pending, queued or running, anywhere in the fleet."""
         await self.jobs.wait_until_idle(timeout)
 
-    def on(self, kind: type[Event]) -> Callable[[Listener], Listener]:
-        """Call a function for each event of a kind; `Event` stands for all. A decorator."""
+    def on(
+        self, kind: type[Event], *, task: str | None = None, schedule: str | None = None
+    ) -> Callable[[L], L]:
+        """Call a function for each event of a kind; `Event` stands for all. A decorator.
 
-        def listen(listener: Listener) -> Listener:
-            self._state.bus.on(kind, listener)
-            return listener
-
-        return listen
+        With `task` or `schedule`, only for the events of that task or that schedule.
+        """
+        return partial(listen, self._state.bus, kind, Subject(task, schedule))
 
     def lock(self, name: str, *, ttl: Duration = 30.0, wait: Duration = 0.0) -> Lock:
         """A lock of the whole fleet: `async with app.lock("name") as lock:`.

@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from drumbeat import Context, Drumbeat, Retry, Status
+from drumbeat import Context, Drumbeat, JobSpec, Retry, Status
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import JobSubmitted
 from drumbeat.testing import FakeClock, SyncIsolatedApp, isolated
@@ -162,6 +163,25 @@ async def test_a_job_over_a_callers_connection_is_created_at_once(app: Drumbeat)
         assert [job.spec.arguments for job in test.submitted("send")] == [
             b'{"order":%d}' % order for order in (1, 2, 3, 4)
         ]
+
+
+async def test_the_hooks_of_the_app_are_called(app: Drumbeat) -> None:
+    called: list[str] = []
+
+    @app.submit_middleware
+    def tag(spec: JobSpec) -> JobSpec:
+        called.append("submit")
+        return spec
+
+    @app.middleware
+    async def around(ctx: Context, call_next: Callable[[], Awaitable[Any]]) -> Any:
+        called.append("attempt")
+        return await call_next()
+
+    with isolated(app) as test:
+        await app.task_named("send").submit(1)
+        await test.drain()
+    assert called == ["submit", "attempt"]
 
 
 class TestWithoutAnEventLoop:

@@ -17,6 +17,7 @@ from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.sync_bridge import SyncBridge
 from drumbeat.engine.submitting.submissions import JoinedSubmissions
 from drumbeat.engine.submitting.submitter import Submitter
+from drumbeat.engine.tasks.hooks import Hooks
 from drumbeat.fleet.local.fleet import LocalFleet
 from drumbeat.model.schedules.schedule import Schedule
 from drumbeat.testing.joining import MemoryJoining, MemoryTransactions
@@ -77,10 +78,14 @@ def replaced(app: Drumbeat, other: Drumbeat, bridge: SyncBridge) -> Generator[No
     state.sync_bridge = bridge
     _copy_declarations(app, other)
     _copy_listeners(app._state.bus, state.bus)
+    _copy_hooks(app._state.hooks, state.hooks)
     attributes.update(vars(other), task=app.task, _submissions=submissions)
     submissions.submitter, submissions.bridge = state.submitter, bridge
     submissions.joined = JoinedSubmissions(
-        MemoryJoining(), MemoryTransactions(state.submitter, bridge), state.tracing
+        MemoryJoining(),
+        MemoryTransactions(state.submitter, bridge),
+        state.tracing,
+        state.hooks,
     )
     try:
         with _served_by(app, mounted):
@@ -101,6 +106,10 @@ def _copy_listeners(bus: Bus, other: Bus) -> None:
     """Among them are those that write the log."""
     other._listeners = {kind: list(listeners) for kind, listeners in bus._listeners.items()}
     other._everything = list(bus._everything)
+
+
+def _copy_hooks(hooks: Hooks, other: Hooks) -> None:
+    vars(other).update({**vars(hooks), "started": False})
 
 
 @contextmanager

@@ -161,7 +161,8 @@ def tracing_of(config: Config, runtime: Runtime) -> Tracing | None:
     return Traces(runtime.clock)
 
 
-def submitter_of(backends: Backends, bus: Bus, tracing: Tracing | None) -> Submitter:
+def submitter_of(backends: Backends, bus: Bus, hooks: Hooks, tracing: Tracing | None) -> Submitter:
+    store, queue = backends.store, backends.queue
     if tracing is None:
-        return Submitter(backends.store, backends.queue, bus)
-    return TracedSubmitter(backends.store, backends.queue, bus, tracing)
+        return Submitter(store, queue, bus, hooks=hooks)
+    return TracedSubmitter(store, queue, bus, hooks=hooks, tracing=tracing)

@@ -50,10 +50,7 @@ class Bus:
 
         `when` says whether the listener is interested just now. Returns the unsubscribe function.
         """
-        if not _is_a_kind(kind):
-            raise InvalidInput(
-                f"{kind!r} is not a kind of event; give a class of drumbeat.model.events"
-            )
+        refuse_other_kinds(kind)
         listeners = (
             self._everything
             if cast("type[Event]", kind) is Event
@@ -135,6 +132,9 @@ class Bus:
             self.emit(ListenerFailed(event, error))
 
 
-def _is_a_kind(given: object) -> bool:
-    """Guards callers that do not use a type checker."""
-    return isinstance(given, type) and issubclass(given, Event)
+def refuse_other_kinds(given: object) -> None:
+    """Refuse what is not a class of events, for callers that do not use a type checker."""
+    if not (isinstance(given, type) and issubclass(given, Event)):
+        raise InvalidInput(
+            f"{given!r} is not a kind of event; give a class of drumbeat.model.events"
+        )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from drumbeat.engine.plumbing.sync_bridge import SyncBridge
+from drumbeat.engine.submitting.submit_middleware import after_middleware
 from drumbeat.engine.submitting.submitter import Submitter
 from drumbeat.engine.tasks.handle import Submission
+from drumbeat.engine.tasks.hooks import Hooks
 from drumbeat.model.errors import InvalidOption
 from drumbeat.model.jobs.job import Job, JobSpec
 from drumbeat.ports.caller_transaction import Insertion, Joining, Transactions
@@ -53,6 +56,7 @@ class JoinedSubmissions:
     joining: Joining
     transactions: Transactions
     tracing: Tracing | None
+    hooks: Hooks
     connection: object = None
 
     async def submit(self, spec: JobSpec) -> Job:
@@ -76,7 +80,8 @@ class JoinedSubmissions:
     def within(self, connection: object) -> Submission:
         return replace(self, connection=connection)
 
-    def _insertion(self, specs: list[JobSpec]) -> Insertion:
+    def _insertion(self, submitted: Sequence[JobSpec]) -> Insertion:
+        specs = after_middleware(submitted, self.hooks)
         if self.tracing is None:
             return self.joining.insertion(specs)
         with self.tracing.submitting(specs) as traced:  # ends before the statement is run

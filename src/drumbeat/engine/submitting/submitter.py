@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.engine.submitting.submit_middleware import after_middleware
+from drumbeat.engine.tasks.hooks import Hooks
 from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.encoding.json_depth import refuse_deep_arguments
 from drumbeat.model.errors import Unavailable
@@ -47,7 +49,8 @@ WORTH_SHARING = 64
 class Submitter:
     """Creates jobs, and publishes tickets for those that may run now."""
 
-    def __init__(self, store: Store, queue: Queue, bus: Bus) -> None:
+    def __init__(self, store: Store, queue: Queue, bus: Bus, *, hooks: Hooks | None = None) -> None:
+        self._hooks = hooks or Hooks()
         self._jobs = store.jobs
         self._writers = store.writers
         self._queue = queue
@@ -78,6 +81,8 @@ class Submitter:
 
     async def judged(self, spec: JobSpec) -> Verdict:
         """The same, and whether the job was created or another has its dedupe key."""
+        if self._hooks.submit_middleware:
+            (spec,) = after_middleware((spec,), self._hooks)
         _check(spec)
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Verdict] = loop.create_future()
@@ -88,6 +93,7 @@ class Submitter:
 
     async def submit_many(self, specs: Sequence[JobSpec]) -> list[Job]:
         """Create many jobs, in batches; each batch as a whole or not at all."""
+        specs = after_middleware(specs, self._hooks)
         for spec in specs:
             _check(spec)
         jobs: list[Job] = []
@@ -181,8 +187,10 @@ class Submitter:
 class TracedSubmitter(Submitter):
     """Gives each job the trace of the span in which it was submitted."""
 
-    def __init__(self, store: Store, queue: Queue, bus: Bus, tracing: Tracing) -> None:
-        super().__init__(store, queue, bus)
+    def __init__(
+        self, store: Store, queue: Queue, bus: Bus, *, hooks: Hooks, tracing: Tracing
+    ) -> None:
+        super().__init__(store, queue, bus, hooks=hooks)
         self._tracing = tracing
 
     async def judged(self, spec: JobSpec) -> Verdict:

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Unpack
 
+from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.submitting.submissions import Submissions
 from drumbeat.engine.tasks.decorators import Decorator, TaskDecorator
-from drumbeat.engine.tasks.handle import Task, TaskSettings
+from drumbeat.engine.tasks.handle import Task, TaskEvents, TaskSettings
 from drumbeat.engine.tasks.hook_decorators import HookDecorators
 from drumbeat.engine.tasks.hooks import Checks, Hook, Hooks, checks
+from drumbeat.engine.tasks.listeners import Subject
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.engine.tasks.scheduled import (
     Arguments,
@@ -29,8 +31,11 @@ from drumbeat.model.triggers.trigger import Trigger
 class Declarations(HookDecorators):
     """What code declares. Nothing is written before the app starts."""
 
-    def __init__(self, registry: TaskRegistry, submissions: Submissions, hooks: Hooks) -> None:
+    def __init__(
+        self, registry: TaskRegistry, submissions: Submissions, hooks: Hooks, bus: Bus
+    ) -> None:
         super().__init__(hooks)
+        self._bus = bus
         self._registry = registry
         self._submissions = submissions
         self._declared: dict[str, Schedule] = {}
@@ -47,7 +52,7 @@ class Declarations(HookDecorators):
 
     def task_named(self, name: str) -> Task[..., Any]:
         """The handle of a registered task; `UnknownTask` if there is none."""
-        return Task(self._registry.get(name), self._submissions)
+        return self._handle(self._registry.get(name))
 
     def scheduled(
         self,
@@ -148,7 +153,13 @@ class Declarations(HookDecorators):
         self._registry.add(definition)
         if schedule is not None:
             self._declare(schedule)
-        return Task(definition, self._submissions)
+        return self._handle(definition)
+
+    def _handle(self, definition: TaskDefinition) -> Task[..., Any]:
+        name, declared = definition.name, self._declared.get(definition.name)
+        scheduled = declared is not None and declared.job.task == name
+        subject = Subject(name, name, either=True) if scheduled else Subject(name)
+        return Task(definition, self._submissions, None, TaskEvents(self._bus, subject))
 
     def _declare(self, schedule: Schedule) -> None:
         if schedule.name in self._declared:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Generic, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
+from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.engine.tasks.listeners import L, Subject, listen
 from drumbeat.engine.tasks.options import Length, TaskOptions, refuse_task_options
 from drumbeat.engine.tasks.task import TaskDefinition
-from drumbeat.model.errors import InvalidInput
+from drumbeat.model.errors import InvalidInput, NotRunning
+from drumbeat.model.events import Event
 from drumbeat.model.jobs.job import Job, JobSpec, OnConflict
 from drumbeat.model.jobs.retry import Retry
 
@@ -68,6 +73,14 @@ class Submission(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class TaskEvents:
+    """Where the events of a task come from."""
+
+    bus: Bus
+    subject: Subject
+
+
 class Task(Generic[P, R_co]):
     """A registered task. Call it to run its handler here and now; submit it to run it as a job."""
 
@@ -76,10 +89,12 @@ class Task(Generic[P, R_co]):
         definition: TaskDefinition,
         submission: Submission,
         options: TaskOptions | None = None,
+        events: TaskEvents | None = None,
     ) -> None:
         self._definition = definition
         self._submission = submission
         self._options = options
+        self._events = events
 
     @property
     def name(self) -> str:
@@ -111,7 +126,16 @@ class Task(Generic[P, R_co]):
         definition = self._definition
         chosen = definition.call_options(self._options or definition.options, changes)
         refuse_task_options(changes)
-        return Task(definition, submission, chosen)
+        return Task(definition, submission, chosen, self._events)
+
+    def on(self, kind: type[Event]) -> Callable[[L], L]:
+        """Call a function for each event of a kind about this task. A decorator.
+
+        A task that was declared with `app.scheduled` also gets the events of its schedule.
+        """
+        if self._events is None:
+            raise NotRunning(f"task {self.name!r} belongs to no app")
+        return partial(listen, self._events.bus, kind, self._events.subject)
 
     async def submit(self, *args: P.args, **kwargs: P.kwargs) -> Job:
         """Submit a job with these arguments. When this returns, the job cannot be lost."""

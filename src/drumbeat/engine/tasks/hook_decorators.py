@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from drumbeat.engine.tasks.hooks import Check, Hooks, Middleware, ProcessHook
+from drumbeat.engine.tasks.hooks import Check, Hooks, Middleware, ProcessHook, SubmitMiddleware
 
 AroundAttempts = TypeVar("AroundAttempts", bound=Middleware)
 OfProcess = TypeVar("OfProcess", bound=ProcessHook)
 OfChild = TypeVar("OfChild", bound=Callable[[], None])
+AroundSubmissions = TypeVar("AroundSubmissions", bound=SubmitMiddleware)
 BeforeAttempts = TypeVar("BeforeAttempts", bound=Check)
 
 
@@ -26,6 +27,13 @@ class HookDecorators:
         thread of a synchronous handler, or in the process of one with `process=True`.
         """
         self._hooks.add_middleware(function)
+        return function
+
+    def submit_middleware(self, function: AroundSubmissions) -> AroundSubmissions:
+        """Pass each job that is submitted through `function(spec)`, which returns it or a changed
+        one, or raises to refuse it. Plain functions only. Jobs of ticks do not pass it.
+        """
+        self._hooks.add_submit_middleware(function)
         return function
 
     def before(self, check: BeforeAttempts) -> BeforeAttempts:

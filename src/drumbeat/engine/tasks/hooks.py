@@ -10,11 +10,13 @@ from typing import Any, TypeAlias, cast
 
 from drumbeat.engine.tasks.context import Context
 from drumbeat.model.errors import InvalidHook
+from drumbeat.model.jobs.job import JobSpec
 
 CallNext: TypeAlias = Callable[[], Any]
 """Runs what a middleware is around, and returns its result; a coroutine for `async def`."""
 Middleware: TypeAlias = Callable[[Context, Any], Any]
 Check: TypeAlias = Callable[[Context], Awaitable[None] | None]
+SubmitMiddleware: TypeAlias = Callable[[JobSpec], JobSpec]
 ProcessHook: TypeAlias = Callable[[], Awaitable[None] | None]
 Checks: TypeAlias = Check | Sequence[Check]
 
@@ -97,6 +99,7 @@ class Hooks:
         self.sync_middleware: tuple[Hook, ...] = ()
         """Around synchronous handlers, in their threads, and around those in child processes."""
         self.before: tuple[Hook, ...] = ()
+        self.submit_middleware: tuple[Hook, ...] = ()
         self.on_start: tuple[Hook, ...] = ()
         self.on_stop: tuple[Hook, ...] = ()
         self.on_child_start: tuple[Hook, ...] = ()
@@ -121,6 +124,12 @@ class Hooks:
     def add_before(self, check: Check) -> None:
         self.before += checks(check)
         self.around_attempts = True
+
+    def add_submit_middleware(self, function: SubmitMiddleware) -> None:
+        hook = Hook.of("submit_middleware", function, "spec")
+        if hook.asynchronous:
+            raise InvalidHook(f"{hook} has to be a plain function, since submit_sync calls it too")
+        self.submit_middleware += (hook,)
 
     def add_on_start(self, function: ProcessHook) -> None:
         hook = Hook.of("on_start", function)
