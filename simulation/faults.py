@@ -70,6 +70,8 @@ class Fault(StrEnum):
     """Past ticks are fired by hand, including ticks that are due and not yet fired."""
     REDEPLOYS = "redeployment"
     """Processes start with newer code that defines some schedules differently."""
+    QUITTERS = "quitting handler"
+    """Handlers end by themselves because their node stops, and some say that they have finished."""
     FULL_DISK = "full disk"
     """For a while SQLite cannot allocate pages."""
     KILLED_WRITING = "killed within a transaction"
@@ -89,7 +91,7 @@ SHARE_OF_SQLITE = 0.4
 def swarm(random: Random) -> frozenset[Fault]:
     """The kinds of faults of one world: a random subset."""
     share = random.choice((0.15, 0.3, 0.5))
-    drawn_apart = OF_SQLITE | {Fault.REDEPLOYS}
+    drawn_apart = OF_SQLITE | {Fault.REDEPLOYS, Fault.QUITTERS}
     kinds = (fault for fault in Fault if fault not in drawn_apart)
     return frozenset(fault for fault in kinds if random.random() < share)
 

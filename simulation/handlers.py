@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from drumbeat.engine.tasks.context import Context
@@ -24,6 +25,23 @@ POLL = 0.2
 """Seconds after which a handler in a thread checks again whether it should stop."""
 
 
+STOPS = ("the node is stopping", "the node is draining")
+"""The reasons for which a stopping node asks its handlers to end."""
+GAVE_UP = "gave up because the node stops"
+
+
+class Quits(Enum):
+    """How a handler ends that finds out that its node stops."""
+
+    RETURNS = "gave up"
+    RAISES = "gave up with an error"
+    FINISHES = "finished"
+
+
+class _Quit(Exception):
+    """The handler quits."""
+
+
 @dataclass(eq=False, slots=True)
 class _Running:
     """A handler that runs."""
@@ -31,6 +49,7 @@ class _Running:
     process: Process
     context: Context
     threaded: bool
+    quits: Quits | None = None
 
     @property
     def active(self) -> bool:
@@ -42,9 +61,10 @@ class _Running:
 class Handlers:
     """Records which handler runs where, and misbehaves while the faults last."""
 
-    def __init__(self, world: World, random: Random) -> None:
+    def __init__(self, world: World, random: Random, quitters: Random) -> None:
         self._world = world
         self._random = random
+        self._quitters = quitters
         self._running: dict[tuple[str, JobId], list[_Running]] = {}
 
     def of(self, process: Process) -> Handle:
@@ -59,11 +79,23 @@ class Handlers:
             )
             self._note(process, hold, "started", payload, rivals)
             mine = _Running(process, ctx, LANE.get() is not process.lane)
+            if Fault.QUITTERS in self._world.kinds and not self._world.healed:
+                mine.quits = self._quitters.choice((None, *Quits))
             running.append(mine)
             what = "raised"
             try:
                 await self._behave(mine)
                 what = "returned"
+            except _Quit:
+                assert mine.quits is not None, "only such a handler quits"
+                what = mine.quits.value
+                if mine.quits is Quits.FINISHES and mine.threaded:
+                    what = "returned"  # its node may end the attempt before it hears of the end
+                self._world.history.faults[Fault.QUITTERS] += 1
+                if mine.quits is Quits.RAISES:
+                    raise RuntimeError(GAVE_UP) from None
+                if mine.quits is Quits.FINISHES:
+                    ctx.finished()
             except asyncio.CancelledError:
                 what = "stopped"
                 raise
@@ -122,11 +154,13 @@ class Handlers:
     async def _sleep(self, mine: _Running, seconds: float) -> None:
         """Work for a while. A handler in a thread cannot be cancelled, so it checks the context."""
         clock = mine.process.machine.clock
-        if not mine.threaded:
+        if not mine.threaded and mine.quits is None:
             await clock.sleep(seconds)
             return
         until = clock.elapsed() + seconds
         while (left := until - clock.elapsed()) > 0:
             if mine.context.cancelled:
+                if mine.quits is not None and mine.context.cancelled.reason in STOPS:
+                    raise _Quit
                 raise RuntimeError("it was told to stop")
             await clock.sleep(min(POLL, left))

@@ -61,7 +61,8 @@ class HandlerStep:
     by: str
     hold: Hold
     what: str
-    """`started`, `returned`, `raised`, or `stopped` if it was cancelled."""
+    """`started`, `returned`, `raised`, or `stopped` if it was cancelled. A handler that ended
+    because its node stops `gave up`, perhaps with an error, or has `finished` all the same."""
     payload: object = None
     rivals: tuple[str, ...] = ()
     """Processes, neither paused nor dead, in which a handler of the same job was still running."""

@@ -149,6 +149,10 @@ def _logged(kind: str, words: str = "") -> Callable[[History], int]:
     return lambda history: sum(entry.kind == kind and words in entry.text for entry in history.log)
 
 
+def _ended(how: str) -> Callable[[History], int]:
+    return lambda history: sum(step.what.startswith(how) for step in history.handler_steps)
+
+
 def _noted(what: str) -> Callable[[History], int]:
     return lambda history: history.rare_events[what]
 
@@ -205,6 +209,8 @@ STATES: dict[str, Callable[[History], int]] = {
     "a lock was lost while its holder worked under it": _noted("a lock was lost"),
     "a lock was held by another": _noted("a lock was held by another"),
     "a node drained on request": _logged("NodeDraining", "draining"),
+    "a handler gave up because its node stopped": _ended("gave up"),
+    "a handler had finished although its node stopped": _ended("finished"),
     "a leader resigned on request": _logged("LeadershipLost", RESIGNED),
     "a past tick was fired by hand": _answered("backfill", Backfilled),
     "a backfill found a tick that had already fired": _answered("backfill", AlreadyFired),

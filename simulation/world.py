@@ -63,6 +63,8 @@ STARTS = (
 ORDINARY = datetime(2026, 6, 1, 12, 0, 3, tzinfo=UTC)
 REDEPLOYS = 0.35
 """The share of the worlds in which processes start with newer code."""
+QUITTERS = 0.3
+"""The share of the worlds in which handlers end by themselves when their node stops."""
 SEPARATE_STORES = 0.1
 """The share of the worlds in which each node has its own store: the in-process mode."""
 SEPARATE_SLOTS = 0.3
@@ -86,6 +88,9 @@ class World:
         self._releases = random_for(seed, "releases")
         if self._releases.random() < REDEPLOYS and not apart:
             self.kinds |= {Fault.REDEPLOYS}
+        quitters = random_for(seed, "quitters")
+        if quitters.random() < QUITTERS:
+            self.kinds |= {Fault.QUITTERS}
         self._release = 0
         self.loop = VirtualLoop(random_for(seed, "order").random)
         changes = Fault.CLOCK_CHANGE in self.kinds
@@ -95,7 +100,7 @@ class World:
         )
         self.network = Network(self.loop, random_for(seed, "network"), self.history)
         self._seed = seed
-        self._handlers = Handlers(self, random_for(seed, "handlers"))
+        self._handlers = Handlers(self, random_for(seed, "handlers"), quitters)
         self._lock_users = LockUsers(self, random_for(seed, "guards"))
         self._rates = random_for(seed, "rates")
         self._conditions = conditions(self.kinds, draw)

@@ -29,6 +29,7 @@ SERVER_WATCHERS: tuple[type[ServerWatcher], ...] = (
     leases.LeasesAreLinear,
     jobs.OnlyLegalChanges,
     jobs.CompletedAtMostOnce,
+    jobs.EndingsOfAStopAreKept,
 )
 WATCHERS: dict[type[Step], tuple[type[Watcher[Any]], ...]] = {
     Belief: (leases.OneBeliever,),

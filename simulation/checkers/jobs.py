@@ -1,4 +1,4 @@
-"""S11 to S16 and S20: the fate of every job, by the answers of the store and by its handlers."""
+"""S11 to S16, S20 and S21: the fate of jobs, by the answers of the store and by their handlers."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from drumbeat.model.jobs.job import (
     FINAL,
     Cancelled,
     Change,
+    Hold,
     Inserted,
     Job,
     Settled,
@@ -137,6 +138,37 @@ class NothingStartsWhileDraining(Watcher[HandlerStep]):
         if step.what == "started" and since is not None and since < step.at:
             text = f"{step.by} started job {step.hold.job_id}; it has drained since {since:.3f} s"
             yield Violation("S20", step.at, text)
+
+
+class EndingsOfAStopAreKept(ServerWatcher):
+    """S21: a handler that gave up because its node stops spends nothing and completes nothing.
+
+    One that has finished all the same is not given back.
+    """
+
+    calls = frozenset({"take", "settle"})
+
+    def __init__(self, history: History) -> None:
+        super().__init__(history)
+        self._looked_at = 0
+        self._ended: dict[tuple[str, Hold], HandlerStep] = {}
+
+    def see(self, step: ExecutedRequest) -> Iterator[Violation]:
+        steps = self.history.handler_steps
+        for each in steps[self._looked_at :]:
+            self._ended[each.by, each.hold] = each
+        self._looked_at = len(steps)
+        for settlement, _ in settled_by(step):
+            ended = self._ended.get((step.by, settlement.hold))
+            if ended is None:
+                continue
+            change, error = settlement.change, settlement.error or ""
+            gave_up = ended.what.startswith("gave up")
+            if (gave_up and (change is Change.COMPLETE or "gave up" in error)) or (
+                ended.what == "finished" and change is Change.GIVE_BACK
+            ):
+                text = f"{step.by} {ended.what} with job {settlement.hold.job_id}: {change}"
+                yield Violation("S21", step.at, f"{text}, as its node stopped")
 
 
 def no_submission_is_lost(history: History) -> Iterator[Violation]:

@@ -12,7 +12,15 @@ from drumbeat.model.jobs.job import Settled, Status, Taken
 from drumbeat.model.schedules.plan import Committed, Edit, Plan, Written
 from simulation import seed_runs
 from simulation.checkers import Monitor, violations
-from simulation.history import Acknowledged, ExecutedRequest, History, LockUse, LogEntry
+from simulation.checkers.history_queries import settlements
+from simulation.history import (
+    Acknowledged,
+    ExecutedRequest,
+    HandlerStep,
+    History,
+    LockUse,
+    LogEntry,
+)
 from simulation.world import World, has_separate_stores
 
 SEED = 3
@@ -195,6 +203,15 @@ def started_while_draining(history: History) -> None:
     history.draining[last.by] = last.at - 1.0
 
 
+def completed_by_giving_up(history: History) -> None:
+    request, hold = next(
+        (request, settlement.hold)
+        for request, settlement, _ in settlements(history)
+        if settlement.change == "complete"
+    )
+    history.handler_steps.append(HandlerStep(request.at, request.by, hold, "gave up"))
+
+
 def nobody_leads(history: History) -> None:
     history.leaders = [(at, None) for at, _ in history.leaders]
 
@@ -244,6 +261,7 @@ CHANGES: list[tuple[str, Change]] = [
     ("S18", lease_out_of_order),
     ("S19", two_holders),
     ("S20", started_while_draining),
+    ("S21", completed_by_giving_up),
     ("L1", nobody_leads),
     ("L2", tick_left),
     ("L3", taken_up_late),
@@ -260,7 +278,7 @@ def test_a_violation_is_found(good: History, invariant: str, change: Change) -> 
 
 
 def test_every_promise_has_a_planted_violation() -> None:
-    promised = {f"S{number}" for number in range(1, 21)} | {f"L{number}" for number in range(1, 6)}
+    promised = {f"S{number}" for number in range(1, 22)} | {f"L{number}" for number in range(1, 6)}
     assert {invariant for invariant, _ in CHANGES} == promised
 
 

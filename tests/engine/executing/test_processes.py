@@ -290,6 +290,21 @@ async def test_a_child_outlives_a_signal_to_the_whole_process_group(
     assert (await done(timed, job)).status is Status.COMPLETED
 
 
+@pytest.mark.parametrize(
+    "handler", [handlers.stop_early, handlers.raise_early, handlers.stop_early_async]
+)
+async def test_a_handler_in_a_process_that_ends_because_the_node_stops_gives_its_job_back(
+    app: Drumbeat, tmp_path: Path, handler: Callable[..., Any]
+) -> None:
+    task = app.task(process=True, retry=Retry.never())(handler)
+    told = tmp_path / "told"
+    job = await task.submit(str(told))
+    await touched(told)
+    await app.stop(PATIENCE)
+    given_back = await app.jobs.get(job.id)
+    assert (given_back.status, given_back.attempt) == (Status.QUEUED, 0)
+
+
 async def test_stopping_ends_the_children_and_gives_their_jobs_back(
     app: Drumbeat, tmp_path: Path
 ) -> None:

@@ -9,7 +9,17 @@ from contextlib import suppress
 
 import pytest
 
-from drumbeat import Context, Drumbeat, NotRunning, Retry, Status, Unavailable
+from drumbeat import (
+    Cancel,
+    Context,
+    Drumbeat,
+    NotRunning,
+    Retry,
+    Snooze,
+    Status,
+    Unavailable,
+    current,
+)
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import (
     NodeDraining,
@@ -143,6 +153,83 @@ async def test_a_handler_that_ends_because_the_node_stops_gives_its_job_back(
         left = await app.jobs.get(job.id)
         assert (left.status, left.attempt, left.result) == (Status.QUEUED, 0, None)
         assert left.error == "the node is stopping"
+
+
+@pytest.mark.parametrize("finished", [False, True])
+async def test_a_handler_that_swallows_the_cancellation_of_a_stop_has_not_done_its_work(
+    fleet: Fleet, app: Drumbeat, *, finished: bool
+) -> None:
+    @app.task(retry=Retry.never())
+    async def work(ctx: Context) -> str:
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        if finished:
+            ctx.finished()
+        return "cleaned up"
+
+    async with fleet.running(app):
+        job = await work.submit()
+        await fleet.clock.settle()
+        await fleet.clock.until(app.stop(1.0))
+        left = await app.jobs.get(job.id)
+        if finished:
+            assert (left.status, left.result) == (Status.COMPLETED, b'"cleaned up"')
+        else:
+            assert (left.status, left.attempt, left.result) == (Status.QUEUED, 0, None)
+
+
+@pytest.mark.parametrize("raised", [asyncio.CancelledError, SystemExit])
+async def test_whatever_a_handler_raises_because_the_node_stops_gives_its_job_back(
+    fleet: Fleet, app: Drumbeat, raised: type[BaseException]
+) -> None:
+    @app.task(retry=Retry.never())
+    async def work(ctx: Context) -> None:
+        await ctx.cancelled.wait()
+        raise raised
+
+    async with fleet.running(app):
+        job = await work.submit()
+        await fleet.clock.settle()
+        await fleet.clock.until(app.stop(10.0))
+        left = await app.jobs.get(job.id)
+        assert (left.status, left.attempt) == (Status.QUEUED, 0)
+
+
+async def test_a_handler_whose_child_task_sees_the_stop_gives_its_job_back(
+    fleet: Fleet, app: Drumbeat
+) -> None:
+    @app.task
+    async def work() -> str:
+        async def until_asked_to_end() -> None:
+            await current().cancelled.wait()
+
+        await asyncio.create_task(until_asked_to_end())
+        return "half done"
+
+    async with fleet.running(app):
+        job = await work.submit()
+        await fleet.clock.settle()
+        await fleet.clock.until(app.stop(10.0))
+        left = await app.jobs.get(job.id)
+        assert (left.status, left.attempt) == (Status.QUEUED, 0)
+
+
+@pytest.mark.parametrize("outcome", [Cancel("not needed any more"), Snooze(60)])
+async def test_a_handler_may_still_decide_itself_when_the_node_stops(
+    fleet: Fleet, app: Drumbeat, outcome: Exception
+) -> None:
+    @app.task
+    async def work(ctx: Context) -> None:
+        await ctx.cancelled.wait()
+        raise outcome
+
+    async with fleet.running(app):
+        job = await work.submit()
+        await fleet.clock.settle()
+        await fleet.clock.until(app.stop(10.0))
+        left = await app.jobs.get(job.id)
+        expected = Status.CANCELLED if isinstance(outcome, Cancel) else Status.PENDING
+        assert left.status is expected
 
 
 async def test_a_handler_that_has_not_looked_is_completed_by_its_return(

@@ -67,6 +67,21 @@ def stop_early(ctx: Context, told: str) -> str:
     return "too early" if not ctx.cancelled.block(30) else "half done"
 
 
+def _touch(file: str) -> None:
+    Path(file).touch()
+
+
+def raise_early(ctx: Context, told: str) -> None:
+    stop_early(ctx, told)
+    raise ValueError("cut short")
+
+
+async def stop_early_async(ctx: Context, told: str) -> str:
+    _touch(told)
+    await ctx.cancelled.wait()
+    return "half done"
+
+
 def hold(started: str, release: str) -> None:
     Path(started).touch()
     _wait_for(release)

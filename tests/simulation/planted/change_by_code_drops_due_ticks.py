@@ -10,7 +10,7 @@ from drumbeat.rules.schedules import schedule_edit
 from drumbeat.rules.schedules.schedule_edit import Declared
 
 CAUGHT_BY = {"S2"}
-FOUND_AT = 17
+FOUND_AT = 0
 
 _declare = schedule_edit.declare
 

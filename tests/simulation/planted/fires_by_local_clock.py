@@ -13,7 +13,7 @@ from drumbeat.model.schedules.plan import Plan
 from drumbeat.model.schedules.schedule import DueSchedule
 
 CAUGHT_BY = {"S9"}
-FOUND_AT = 6
+FOUND_AT = 1
 
 plan = Ticker._plan
 

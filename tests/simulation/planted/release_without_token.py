@@ -10,7 +10,7 @@ from drumbeat.backends.memory.coordinator import MemoryLeases
 from drumbeat.model.fleet.lease import Lease
 
 CAUGHT_BY = {"S8", "S18"}
-FOUND_AT = 1
+FOUND_AT = 101
 
 
 async def release(self: MemoryLeases, lease: Lease) -> bool:

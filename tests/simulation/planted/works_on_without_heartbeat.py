@@ -9,7 +9,7 @@ from unittest.mock import patch
 from drumbeat.engine.working.heartbeat import Heartbeat
 
 CAUGHT_BY = {"S14"}
-FOUND_AT = 10
+FOUND_AT = 46
 
 
 def give_up_never(self: Heartbeat) -> None:

@@ -38,6 +38,7 @@ class Run:
         "_silence_limit",
         "_task",
         "_timeout",
+        "_was_cancelled",
         "attempt",
         "child",
         "definition",
@@ -70,6 +71,7 @@ class Run:
         self.interruption: Ending | None = None
         self.request: Ending | None = None
         """How the attempt ends if the handler ends because it was asked to; None: it was not."""
+        self._was_cancelled = False
         self.on_interrupt: Callable[[str], None] | None = None
         """Called when the run should end; passes the request to the handler's process."""
         self.child: HandlerProcess | None = None
@@ -130,11 +132,21 @@ class Run:
         """How the attempt ends whose handler ended like this after it was asked to end."""
         if isinstance(ending, Raised) and self.interruption is not None:
             return self.interruption
-        context = self._context
-        if context is None or self.request is None or not isinstance(ending, Raised | Returned):
+        if self.request is None or not isinstance(ending, Raised | Returned):
             return ending
-        gave_up = context.has_seen_cancellation and not context.is_finished
-        return self.request if gave_up else ending
+        return self.request if self.has_given_up else ending
+
+    @property
+    def has_given_up(self) -> bool:
+        """Whether the handler, if it ends now, ends because it knows that the run should end.
+
+        It knows from its context, or by a cancellation because the node stops.
+        """
+        context = self._context
+        if context is not None and context.is_finished:
+            return False
+        stopped = self._was_cancelled and isinstance(self.interruption, GivenBack)
+        return stopped or (context is not None and context.has_seen_cancellation)
 
     def interrupt(self, ending: Ending, grace: float) -> None:
         """Ask the run to end, and end it after the grace. A second call can only hasten it."""
@@ -166,6 +178,7 @@ class Run:
 
     def _cancel(self) -> None:
         if self._task is not None:
+            self._was_cancelled = True
             self._task.cancel()
 
     def _report(self, progress: Progress) -> None:

@@ -59,9 +59,8 @@ class Surrounded:
             for check in self._checks:
                 await self._check(check)
             result = await self._handler()
-            context = self._run.context
-            if not context.has_seen_cancellation:
-                context.finished()  # what a middleware sees later does not undo it
+            if not self._run.has_given_up:
+                self._run.context.finished()  # what a middleware sees later does not undo it
             return result
         hook = self._middleware[depth]
         call_next = _CallNext(hook, partial(self._layer, depth + 1))
