@@ -34,6 +34,7 @@ from drumbeat.model.jobs.ending import (
 from drumbeat.ports.tracing import Tracing
 
 NOTHING = Returned()
+LOOP, PROCESS = Place.LOOP, Place.PROCESS  # looked up for every attempt
 OUR_FILES = frozenset(
     str(Path(__file__).with_name(name))
     for name in ("executor.py", "surrounded.py", "child.py", "threads.py")
@@ -56,7 +57,7 @@ class Executor:
             definition = run.definition
             if definition.before or self._hooks.around_attempts:
                 ending = await self._surrounded(run)
-            elif definition.place is Place.PROCESS:
+            elif definition.place is PROCESS:
                 ending = await self.in_process(run)
             else:
                 args, kwargs = definition.codec.decode(run.attempt.spec.arguments)
@@ -65,7 +66,7 @@ class Executor:
                 context = copy_context()
                 context.run(CURRENT.set, run)
                 result: object
-                if definition.place is Place.LOOP:
+                if definition.place is LOOP:
                     coroutine = context.run(definition.handler, *args, **kwargs)
                     try:
                         waits_for = context.run(coroutine.send, None)

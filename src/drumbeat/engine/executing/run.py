@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CANCEL_GRACE = 5.0
 """Seconds that a handler has to end by itself once it was asked to."""
+CANCELLED = -inf
 
 
 class Run:
@@ -38,7 +39,6 @@ class Run:
         "_silence_limit",
         "_task",
         "_timeout",
-        "_was_cancelled",
         "attempt",
         "child",
         "definition",
@@ -61,7 +61,7 @@ class Run:
         self._task: asyncio.Task[Any] | None = None
         self._grace: Alarm | None = None
         self._ends_at = inf
-        """When its task is cancelled, by elapsed time."""
+        """When its task is cancelled, by elapsed time; `CANCELLED` once it was."""
         self._timeout, self._silence_limit = attempt.spec.timeout, definition.heartbeat
         self._last_beat_at = self.started_at = clock.elapsed()
         self.attempt = attempt
@@ -71,7 +71,6 @@ class Run:
         self.interruption: Ending | None = None
         self.request: Ending | None = None
         """How the attempt ends if the handler ends because it was asked to; None: it was not."""
-        self._was_cancelled = False
         self.on_interrupt: Callable[[str], None] | None = None
         """Called when the run should end; passes the request to the handler's process."""
         self.child: HandlerProcess | None = None
@@ -145,7 +144,7 @@ class Run:
         context = self._context
         if context is not None and context.is_finished:
             return False
-        stopped = self._was_cancelled and isinstance(self.interruption, GivenBack)
+        stopped = self._ends_at == CANCELLED and isinstance(self.interruption, GivenBack)
         return stopped or (context is not None and context.has_seen_cancellation)
 
     def interrupt(self, ending: Ending, grace: float) -> None:
@@ -178,7 +177,7 @@ class Run:
 
     def _cancel(self) -> None:
         if self._task is not None:
-            self._was_cancelled = True
+            self._ends_at = CANCELLED
             self._task.cancel()
 
     def _report(self, progress: Progress) -> None:
