@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from drumbeat.engine.plumbing.bounded import bounded
     from drumbeat.engine.tasks.context import Context, current
     from drumbeat.engine.tasks.handle import Task
+    from drumbeat.engine.tasks.limits import rate_limit
     from drumbeat.engine.tasks.scheduled import ScheduledTask
     from drumbeat.fleet.remote.fleet import Client
     from drumbeat.fleet.remote.sync_client import SyncClient
@@ -92,6 +93,7 @@ __all__ = [
     "every_between",
     "monthly",
     "once",
+    "rate_limit",
     "weekly",
 ]
 
@@ -104,6 +106,7 @@ _MODULES = {
     "engine.plumbing.bounded": ("bounded",),
     "engine.tasks.context": ("Context", "current"),
     "engine.tasks.handle": ("Task",),
+    "engine.tasks.limits": ("rate_limit",),
     "engine.tasks.scheduled": ("ScheduledTask",),
     "model.time.calendar": ("Calendar",),
     "model.jobs.job": ("Job", "JobFilter", "JobSpec", "Status"),

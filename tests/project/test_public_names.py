@@ -48,6 +48,7 @@ PUBLIC = [
     "every_between",
     "monthly",
     "once",
+    "rate_limit",
     "weekly",
 ]
 

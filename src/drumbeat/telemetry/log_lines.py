@@ -93,7 +93,7 @@ TABLE: Mapping[type[Event], tuple[int, str, str]] = {
     events.ResultDropped: (WARNING, "A result was not stored", f"{OF_ATTEMPT} why"),
     events.JobExcluded: (
         WARNING,
-        "A job was cancelled because another holds its exclusive name",
+        "A job was cancelled because its limit or its exclusive name is taken",
         "exclusive=name task=job.spec.task job_id=job.id tick_at=job.spec.tick_at",
     ),
     events.TaskUnknown: (

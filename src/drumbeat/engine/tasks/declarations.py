@@ -12,7 +12,9 @@ from drumbeat.engine.tasks.decorators import Decorator, TaskDecorator
 from drumbeat.engine.tasks.handle import Task, TaskEvents, TaskSettings
 from drumbeat.engine.tasks.hook_decorators import HookDecorators
 from drumbeat.engine.tasks.hooks import Checks, Hook, Hooks, checks
+from drumbeat.engine.tasks.limits import SharedLimit, read_on_conflict
 from drumbeat.engine.tasks.listeners import Subject
+from drumbeat.engine.tasks.options import TaskOptions
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.engine.tasks.scheduled import (
     Arguments,
@@ -24,6 +26,7 @@ from drumbeat.engine.tasks.scheduled import (
 )
 from drumbeat.engine.tasks.task import TaskDefinition, define
 from drumbeat.model.errors import ConfigurationError, DuplicateSchedule
+from drumbeat.model.jobs.job import OnConflict
 from drumbeat.model.schedules.schedule import Schedule
 from drumbeat.model.triggers.trigger import Trigger
 
@@ -76,7 +79,7 @@ class Declarations(HookDecorators):
         hooks = checks(before)
 
         def decorate(handler: Callable[..., Any]) -> Task[..., Any]:
-            options = self._registry.defaults.options.but(sorted_options.task)
+            options = self._options(sorted_options.task)
             definition = define(handler, name, options, process=process)
             definition = replace(definition, before=hooks)
             arguments = Arguments(args, kwargs or {})
@@ -123,12 +126,34 @@ class Declarations(HookDecorators):
                     f"{type(task).__name__} needs a class attribute {attribute!r}"
                 )
         options = ScheduleOptions.sort(task.options)
-        chosen = self._registry.defaults.options.but(options.task)
+        chosen = self._options(options.task)
         definition = define(task.execute, task.name, chosen)
         return self._register(
             definition,
             schedule_of(task.name, self._trigger(task.name, task.schedule), definition, options),
         )
+
+    def limit(
+        self,
+        name: str,
+        *,
+        concurrency: int | None = None,
+        rate: str | None = None,
+        on_conflict: OnConflict | str = OnConflict.WAIT,
+    ) -> SharedLimit:
+        """Declare a limit that several tasks share: `@app.task(limits=("mail",))`.
+
+        `concurrency` is how many of their jobs run at once, `rate` how many start in a period, such
+        as "100/m", each over the whole fleet. Declare it before the tasks that name it.
+        """
+        limit = SharedLimit(name, concurrency, rate, read_on_conflict(on_conflict))
+        self._registry.limits.add(limit)
+        return limit
+
+    def _options(self, given: Mapping[str, Any]) -> TaskOptions:
+        """The options of a task, with the app's defaults, and its limits by their names."""
+        options = self._registry.defaults.options.but(given)
+        return options.but({"limits": self._registry.limits.named(options.limits)})
 
     def _trigger(self, schedule: str, when: Trigger | str) -> Trigger:
         return trigger_of(schedule, when).in_zone(self._registry.defaults.tz)
@@ -142,7 +167,7 @@ class Declarations(HookDecorators):
         process: bool,
         before: tuple[Hook, ...],
     ) -> Task[..., Any]:
-        options = self._registry.defaults.options.but(settings)
+        options = self._options(settings)
         definition = define(handler, name, options, process=process)
         return self._register(replace(definition, before=before), None)
 

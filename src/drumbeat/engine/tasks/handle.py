@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Generic, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
 from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.engine.tasks.limits import RateLimit, SharedLimit
 from drumbeat.engine.tasks.listeners import L, Subject, listen
 from drumbeat.engine.tasks.options import Length, TaskOptions, refuse_task_options
 from drumbeat.engine.tasks.task import TaskDefinition
@@ -35,8 +36,9 @@ class TaskSettings(TypedDict, total=False):
     key: str | None
     key_concurrency: int
     exclusive: str | None
-    on_conflict: OnConflict | str
-    rate_limit: str | None
+    on_conflict: OnConflict | str | None
+    rate_limit: str | RateLimit | None
+    limits: tuple[str | SharedLimit, ...]
     dedupe_key: str | None
     dedupe_for: Length
     dedupe_scope: str | None

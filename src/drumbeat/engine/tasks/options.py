@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
+from drumbeat.engine.tasks.limits import RateLimit, SharedLimit, parse_rate, read_on_conflict
 from drumbeat.engine.tasks.template import escaped, is_template, names_any
 from drumbeat.model.errors import InvalidInput, InvalidOption
 from drumbeat.model.jobs.job import (
@@ -14,7 +15,6 @@ from drumbeat.model.jobs.job import (
     HIGHEST_PRIORITY,
     LEADER_QUEUE,
     OnConflict,
-    Rate,
     check_dedupe_for,
 )
 from drumbeat.model.jobs.retry import DEFAULT_RETRY, Retry
@@ -26,7 +26,7 @@ Length: TypeAlias = float | str | timedelta
 """A length of time: seconds, or as in "15s"."""
 TEMPLATES = ("key", "exclusive", "dedupe_key", "dedupe_scope")
 """Options that may be templates over the arguments."""
-OF_THE_TASK = ("heartbeat", "secret", "aliases")
+OF_THE_TASK = ("heartbeat", "secret", "aliases", "limits")
 """Options that no single job or schedule can have."""
 LITERAL_AT_CALLS = frozenset({"exclusive", "dedupe_key", "dedupe_scope"})
 """Those that a call may give as plain text, with any braces."""
@@ -52,10 +52,14 @@ class TaskOptions:
     """How many jobs with the same key may run at once, over the whole fleet."""
     exclusive: str | None = None
     """At most one job that shares this name runs at once, whatever its task. May be a template."""
-    on_conflict: OnConflict = OnConflict.CANCEL
-    """What becomes of a job that finds its `exclusive` name taken: "cancel" or "wait"."""
-    rate_limit: str | None = None
-    """How many jobs may start in a period, over the whole fleet: "100/m", "5/10s"."""
+    on_conflict: OnConflict | None = None
+    """What becomes of a job that finds `concurrency`, `key` or `exclusive` reached: "wait" or
+    "cancel". None: it is cancelled for `exclusive`, and waits for the others."""
+    rate_limit: str | RateLimit | None = None
+    """How many jobs may start in a period, over the whole fleet: "100/m", "5/10s". For each key:
+    `rate_limit("10/m", key="{customer}")`."""
+    limits: tuple[str | SharedLimit, ...] = ()
+    """Limits that several tasks share, by the names that `app.limit` gave them."""
     dedupe_key: str | None = None
     """No second job with this key is created. May be a template, such as "order-{order_id}"."""
     dedupe_for: Length = timedelta(hours=24)
@@ -103,8 +107,10 @@ class TaskOptions:
     @property
     def templates(self) -> Mapping[str, str]:
         """The options that have to be read as templates, by name."""
-        given = ((name, getattr(self, name)) for name in TEMPLATES)
-        return {name: text for name, text in given if text is not None and is_template(text)}
+        given = {name: getattr(self, name) for name in TEMPLATES}
+        if isinstance(self.rate_limit, RateLimit):
+            given["rate_limit"] = self.rate_limit.key
+        return {name: text for name, text in given.items() if text and is_template(text)}
 
     def _check_kinds(self) -> None:
         for name in ("priority", "concurrency", "key_concurrency"):
@@ -119,7 +125,7 @@ class TaskOptions:
             value = getattr(self, name)
             if value is not None and not isinstance(value, str):
                 raise InvalidOption(f"{name} must be text, not {value!r}")
-        for name in ("tags", "secret", "aliases"):
+        for name in ("tags", "secret", "aliases", "limits"):
             if _is(getattr(self, name), str):
                 raise InvalidOption(f"{name} must be a tuple of names, not {getattr(self, name)!r}")
 
@@ -140,13 +146,9 @@ class TaskOptions:
             raise InvalidOption(f"concurrency must be at least 1, not {self.concurrency}")
         if self.key_concurrency < 1:
             raise InvalidOption(f"key_concurrency must be at least 1, not {self.key_concurrency}")
-        try:
-            object.__setattr__(self, "on_conflict", OnConflict(self.on_conflict))
-        except ValueError:
-            raise InvalidOption(
-                f"on_conflict must be 'cancel' or 'wait', not {self.on_conflict!r}"
-            ) from None
-        if self.rate_limit is not None:
+        if self.on_conflict is not None:
+            object.__setattr__(self, "on_conflict", read_on_conflict(self.on_conflict))
+        if self.rate_limit is not None and not isinstance(self.rate_limit, RateLimit):
             parse_rate("", self.rate_limit)
 
 
@@ -184,16 +186,3 @@ def length(name: str, value: Length) -> timedelta:
 
 def seconds(name: str, value: Length | None) -> float | None:
     return None if value is None else length(name, value).total_seconds()
-
-
-def parse_rate(key: str, text: str) -> Rate:
-    """`"100/m"` or `"5/10s"` as a rate."""
-    amount, _, period = text.partition("/")
-    period = period.strip()
-    try:
-        per = parse_duration(period if period[:1].isdigit() else f"1{period}")
-        return Rate(key, int(amount), per if period else timedelta(0))
-    except ValueError as error:
-        raise InvalidOption(
-            f"rate_limit must look like '100/m' or '5/10s', not {text!r}: {error}"
-        ) from None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from drumbeat.engine.tasks.defaults import Defaults
+from drumbeat.engine.tasks.limits import SharedLimits
 from drumbeat.engine.tasks.options import LONGEST_NAME
 from drumbeat.engine.tasks.task import BUILT_IN, Place, TaskDefinition
 from drumbeat.model.errors import DuplicateTask, InvalidHandler, InvalidOption, UnknownTask
@@ -17,6 +18,7 @@ class TaskRegistry:
         self, built_in: Iterable[TaskDefinition] = (), defaults: Defaults | None = None
     ) -> None:
         self.defaults = defaults or Defaults()
+        self.limits = SharedLimits()
         self._built_in = {definition.name: definition for definition in built_in}
         self._tasks: dict[str, TaskDefinition] = {}
         self._aliases = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -12,26 +12,26 @@ from typing import Any
 from drumbeat.engine.tasks.codec import Codec, hints_of
 from drumbeat.engine.tasks.context import Context
 from drumbeat.engine.tasks.hooks import Hook
+from drumbeat.engine.tasks.limits import RateLimit, SharedLimit, parse_rate
 from drumbeat.engine.tasks.options import (
     LONGEST_NAME,
     TaskOptions,
     as_templates,
     length,
-    parse_rate,
     refuse_task_options,
     seconds,
 )
 from drumbeat.engine.tasks.template import is_template, template
 from drumbeat.model.errors import InvalidHandler, InvalidInput, InvalidOption
 from drumbeat.model.fast_construction import fast_replace
-from drumbeat.model.jobs.job import JobSpec, Limit
+from drumbeat.model.jobs.job import JobSpec, Limit, OnConflict, Rate
 from drumbeat.model.jobs.retry import RetryCondition, check_storable
 
 BUILT_IN = "drumbeat."
 """What the names of built-in tasks begin with, and no others."""
 changed = fast_replace(JobSpec)
 Handler = Callable[..., Any]
-MADE_OF_ARGUMENTS = ("limits", "dedupe_key", "dedupe_scope")
+MADE_OF_ARGUMENTS = ("limits", "rate", "dedupe_key", "dedupe_scope")
 """The fields of a job that templates make."""
 
 
@@ -154,7 +154,6 @@ class TaskDefinition:
         return [name for name in names if getattr(made, name) == getattr(spec, name)]
 
     def _spec(self, options: TaskOptions, arguments: Mapping[str, Any] | None) -> JobSpec:
-        rate = options.rate_limit
         return JobSpec(
             task=self.name,
             queue=options.queue,
@@ -167,7 +166,7 @@ class TaskDefinition:
             dedupe_for=length("dedupe_for", options.dedupe_for),
             dedupe_scope=_name(options.dedupe_scope, arguments),
             limits=self._limits(options, arguments),
-            rate=None if rate is None else parse_rate(f"task:{self.name}", rate),
+            rate=self._rate(options, arguments),
             tags=options.tags,
         )
 
@@ -175,15 +174,42 @@ class TaskDefinition:
         self, options: TaskOptions, arguments: Mapping[str, Any] | None
     ) -> tuple[Limit, ...]:
         limits: list[Limit] = []
+        on_conflict = options.on_conflict or OnConflict.WAIT
         if options.concurrency is not None:
-            limits.append(Limit(f"task:{self.name}", options.concurrency))
+            limits.append(Limit(f"task:{self.name}", options.concurrency, on_conflict))
         key = _name(options.key, arguments)
         if key is not None:
-            limits.append(Limit(f"key:{self.name}:{key}", options.key_concurrency))
+            limits.append(Limit(f"key:{self.name}:{key}", options.key_concurrency, on_conflict))
         exclusive = _name(options.exclusive, arguments)
         if exclusive is not None:
-            limits.append(Limit(f"exclusive:{exclusive}", 1, options.on_conflict))
+            on_conflict = options.on_conflict or OnConflict.CANCEL
+            limits.append(Limit(f"exclusive:{exclusive}", 1, on_conflict))
+        limits += [limit for each in _shared(options) if (limit := each.job_limit)]
         return tuple(limits)
+
+    def _rate(self, options: TaskOptions, arguments: Mapping[str, Any] | None) -> Rate | None:
+        """The rate of a job, of which stores keep one."""
+        rates = [rate for each in _shared(options) if (rate := each.job_rate)]
+        own = options.rate_limit
+        limit = own if isinstance(own, RateLimit) or own is None else RateLimit(own)
+        if limit is not None and limit.key is None:
+            rates.append(parse_rate(f"task:{self.name}", limit.rate))
+        elif limit is not None and (key := _name(limit.key, arguments)) is not None:
+            rates.append(parse_rate(f"key:{self.name}:{key}", limit.rate))
+        if len(rates) > 1:
+            names = ", ".join(rate.key for rate in rates)
+            raise InvalidOption(
+                f"task {self.name!r} has several rates ({names}), and a job can have one: "
+                f"keep the rate of one of them, and concurrency for the others"
+            )
+        return rates[0] if rates else None
+
+
+def _shared(options: TaskOptions) -> Iterator[SharedLimit]:
+    for each in options.limits:
+        if not isinstance(each, SharedLimit):
+            raise InvalidOption(f"limits names {each!r}, which belongs to @app.task")
+        yield each
 
 
 def _name(text: str | None, arguments: Mapping[str, Any] | None) -> str | None:
