@@ -106,15 +106,18 @@ class Schedules:
     ) -> StoredSchedule:
         """Create a schedule for a task, or replace its definition from now on.
 
-        Takes the policies of the schedule and the options of its jobs. A string is a cron
-        expression.
+        Takes the policies of the schedule and the options of its jobs, which also have those of
+        `task.options()`. A string is a cron expression.
         """
-        definition = self._registry.get(task if isinstance(task, str) else task.name)
+        named, base = (
+            (task, None) if isinstance(task, str) else (task.name, task.schedule_options())
+        )
+        definition = self._registry.get(named)
         chosen = ScheduleOptions.sort(options)
         schedule = schedule_of(
             name,
             trigger_of(name, when),
-            definition.for_schedule(chosen.task),
+            definition.for_schedule(chosen.task, base),
             chosen,
             Arguments(args, kwargs or {}),
             description,

@@ -104,10 +104,13 @@ class Declarations(HookDecorators):
         kwargs: Mapping[str, Any] | None = None,
         **options: Unpack[PolicySettings],
     ) -> Schedule:
-        """Declare a schedule for a task that is registered; a task may have several."""
+        """Declare a schedule for a task that is registered; a task may have several.
+
+        Its jobs have the options of `task.options()`, and those that are given here.
+        """
         definition = self._registry.get(task.name)
         sorted_options = ScheduleOptions.sort(options)
-        definition = definition.for_schedule(sorted_options.task)
+        definition = definition.for_schedule(sorted_options.task, task.schedule_options())
         schedule = schedule_of(
             name or task.name,
             self._trigger(name or task.name, when),

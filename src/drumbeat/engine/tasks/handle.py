@@ -13,7 +13,7 @@ from drumbeat.engine.tasks.limits import RateLimit, SharedLimit
 from drumbeat.engine.tasks.listeners import L, Subject, listen
 from drumbeat.engine.tasks.options import Length, TaskOptions, refuse_task_options
 from drumbeat.engine.tasks.task import TaskDefinition
-from drumbeat.model.errors import InvalidInput, NotRunning
+from drumbeat.model.errors import InvalidInput, InvalidOption, NotRunning
 from drumbeat.model.events import Event
 from drumbeat.model.jobs.job import Job, JobSpec, OnConflict
 from drumbeat.model.jobs.retry import Retry
@@ -92,11 +92,15 @@ class Task(Generic[P, R_co]):
         submission: Submission,
         options: TaskOptions | None = None,
         events: TaskEvents | None = None,
+        *,
+        joins: bool = False,
     ) -> None:
         self._definition = definition
         self._submission = submission
         self._options = options
         self._events = events
+        self._joins = joins
+        """Whether its jobs are part of a transaction of the caller."""
 
     @property
     def name(self) -> str:
@@ -122,13 +126,13 @@ class Task(Generic[P, R_co]):
         With `connection`, the calls belong to the transaction that is open on it: a rollback undoes
         them.
         """
-        submission = self._submission
+        submission, joins = self._submission, self._joins
         if "connection" in changes:
-            submission = submission.within(changes.pop("connection"))
+            submission, joins = submission.within(changes.pop("connection")), True
         definition = self._definition
         chosen = definition.call_options(self._options or definition.options, changes)
         refuse_task_options(changes)
-        return Task(definition, submission, chosen, self._events)
+        return Task(definition, submission, chosen, self._events, joins=joins)
 
     def on(self, kind: type[Event]) -> Callable[[L], L]:
         """Call a function for each event of a kind about this task. A decorator.
@@ -138,6 +142,14 @@ class Task(Generic[P, R_co]):
         if self._events is None:
             raise NotRunning(f"task {self.name!r} belongs to no app")
         return partial(listen, self._events.bus, kind, self._events.subject)
+
+    def schedule_options(self) -> TaskOptions | None:
+        """The options that `options()` chose, for a schedule; None: the task's own."""
+        if self._joins:
+            raise InvalidOption(
+                "connection is not for schedules: they are no part of the caller's transaction"
+            )
+        return self._options
 
     async def submit(self, *args: P.args, **kwargs: P.kwargs) -> Job:
         """Submit a job with these arguments. When this returns, the job cannot be lost."""

@@ -101,15 +101,21 @@ class TaskDefinition:
             spec, arguments=fresh.arguments, **{name: getattr(fresh, name) for name in made}
         )
 
-    def for_schedule(self, changes: Mapping[str, Any]) -> TaskDefinition:
-        """The same task with other options, which jobs of a schedule have."""
+    def for_schedule(
+        self, changes: Mapping[str, Any], base: TaskOptions | None = None
+    ) -> TaskDefinition:
+        """The same task with other options, which jobs of a schedule have.
+
+        `base` are those that `task.options()` chose; None: the task's own.
+        """
+        base = base or self.options
         refuse_task_options(changes)
         for name in ("delay", "run_at"):
-            if name in changes:
+            if name in changes or getattr(base, name) != getattr(self.options, name):
                 raise InvalidOption(
                     f"{name} is not for schedules: their triggers say when jobs run"
                 )
-        chosen = self.options.but(changes)
+        chosen = base.but(changes)
         if "retry" in changes:
             check_storable(chosen.retry)
         return replace(self, options=chosen)
