@@ -137,7 +137,7 @@ async def test_a_retry_is_decided_in_the_process_that_has_the_exception(app: Dru
     only = app.task(process=True, name="only", retry=often.on(handlers.Declined))
     other = app.task(process=True, name="other", retry=often.on(OSError))
     dies = app.task(process=True, name="dies", retry=Retry.linear(1, delay=0).on(OSError))
-    attempts = []
+    attempts: list[int] = []
     for register, handler in (
         (never, handlers.decline),
         (only, handlers.decline),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -92,21 +93,32 @@ def test_the_environment_may_give_the_zone() -> None:
     assert Drumbeat("memory://", environment={"DRUMBEAT_TZ": PARIS}).settings.tz == PARIS
 
 
+def combined(tz: str | None = None) -> Trigger:
+    return any_of(every(hours=5), daily("02:30", tz=tz))
+
+
+def excluding(tz: str | None = None) -> Trigger:
+    return every(hours=5).excluding(Calendar(dates=["2026-12-25"], tz=tz))
+
+
 @pytest.mark.parametrize(
     "write",
     [
-        lambda **tz: cron("30 2 * * *", **tz),
-        lambda **tz: daily("02:30", **tz),
-        lambda **tz: weekly("mon", "02:30", **tz),
-        lambda **tz: monthly(1, "02:30", **tz),
-        lambda **tz: any_of(every(hours=5), daily("02:30", **tz)),
-        lambda **tz: every(hours=5).excluding(Calendar(dates=["2026-12-25"], **tz)),
+        partial(cron, "30 2 * * *"),
+        partial(daily, "02:30"),
+        partial(weekly, "mon", "02:30"),
+        partial(monthly, 1, "02:30"),
+        combined,
+        excluding,
     ],
 )
 async def test_a_trigger_without_a_zone_has_that_of_the_app(
     app: Drumbeat, write: Callable[..., Trigger]
 ) -> None:
-    app.task(name="work")(lambda: None)
+
+    @app.task
+    def work() -> None: ...
+
     assert write() == write(tz="UTC")
     assert trigger_from_json(write().to_json()) == write()
     for name, given, stored in (
@@ -114,7 +126,7 @@ async def test_a_trigger_without_a_zone_has_that_of_the_app(
         ("own", write(tz=PARIS), write(tz=PARIS)),
         ("utc", write(tz="UTC"), write(tz="UTC")),
     ):
-        declared = app.schedule(app.task_named("work"), given, name=name)
+        declared = app.schedule(work, given, name=name)
         assert declared.trigger == stored
         put = await app.schedules.put(f"{name}-put", given, "work")
         written = await app.schedules.write(Schedule(f"{name}-written", given, JobSpec("work")))

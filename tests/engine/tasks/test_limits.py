@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from drumbeat import Drumbeat, Status, every, rate_limit
+from drumbeat import Drumbeat, Job, Status, every, rate_limit
 from drumbeat.engine.tasks.options import TaskOptions
 from drumbeat.model.errors import InvalidOption
 from drumbeat.model.events import JobConflicted
@@ -16,6 +16,9 @@ from drumbeat.model.jobs.job import Limit, OnConflict, Rate
 from tests.engine.support.fleet import Fleet, Heard
 
 MINUTE = timedelta(minutes=1)
+
+
+def nothing(customer: str = "") -> None: ...
 
 
 async def test_a_rate_counts_for_each_key(fleet: Fleet, app: Drumbeat) -> None:
@@ -91,7 +94,7 @@ async def test_a_job_that_finds_a_limit_reached_is_cancelled_if_its_task_says_so
     ]
     tasks = [app.task(name=str(n), **each)(hold) for n, each in enumerate([*options, *waiting])]
     async with fleet.running(app):
-        jobs = []
+        jobs: list[Job] = []
         for task in tasks:
             jobs.append(await task.submit())
             await fleet.clock.advance(0.1)
@@ -104,58 +107,54 @@ async def test_a_job_that_finds_a_limit_reached_is_cancelled_if_its_task_says_so
 
 
 def test_what_a_reached_limit_means_unless_a_task_says_it(app: Drumbeat) -> None:
-    task = app.task(name="t", concurrency=1, key="{a}", exclusive="x")(lambda a: a)
-    answers = [limit.on_conflict for limit in app.task_named("t")._definition.job((1,), {}).limits]  # pyright: ignore[reportPrivateUsage]
+    task = app.task(concurrency=1, key="{customer}", exclusive="x")(nothing)
+    answers = [limit.on_conflict for limit in task.job("ann").limits]
     assert answers == [OnConflict.WAIT, OnConflict.WAIT, OnConflict.CANCEL]
-    assert task.name == "t"
 
 
-def nothing(customer: str = "") -> None: ...
+REFUSED: list[tuple[Callable[[Any], object], str]] = [
+    (lambda app: app.limit("x"), "a limit needs a name, and concurrency or rate"),
+    (lambda app: app.limit("", concurrency=1), "a limit needs a name"),
+    (lambda app: app.limit("x", concurrency=0), "concurrency of limit 'x'.*at least 1, not 0"),
+    (lambda app: app.limit("x", rate="often"), "a rate must look like .* not 'often'"),
+    (
+        lambda app: app.limit("x", concurrency=1, on_conflict="skip"),
+        "on_conflict must be 'cancel' or 'wait', not 'skip'",
+    ),
+    (
+        lambda app: app.limit("mail", concurrency=7),
+        "another limit named 'mail' is declared already",
+    ),
+    (
+        lambda app: app.task(limits=("mial",))(nothing),
+        "limits names 'mial', which app.limit has not declared before; declared: mail",
+    ),
+    (
+        lambda app: app.task(limits="mail")(nothing),
+        "limits must be a tuple of names, not 'mail'",
+    ),
+    (
+        lambda app: app.task(limits=("mail",), rate_limit="5/s")(nothing),
+        r"task 'nothing' has several rates \(limit:mail, task:nothing\), and a job can have",
+    ),
+    (lambda app: rate_limit("often", key="{a}"), "a rate must look like"),
+    (
+        lambda app: app.task(rate_limit=rate_limit("5/s", key="{custmer}"))(nothing),
+        "rate_limit '{custmer}' of task 'nothing' names 'custmer'.*it takes customer",
+    ),
+    (lambda app: app.task(rate_limit=5)(nothing), "a rate must look like '100/m'.*not 5"),
+    (
+        lambda app: app.task(name="m", limits=("mail",))(nothing).options(limits=()),
+        "limits belongs to the task",
+    ),
+    (
+        lambda app: app.schedule(app.task(nothing), every(minutes=1), limits=("mail",)),
+        "limits belongs to the task",
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    ("declare", "sentence"),
-    [
-        (lambda app: app.limit("x"), "a limit needs a name, and concurrency or rate"),
-        (lambda app: app.limit("", concurrency=1), "a limit needs a name"),
-        (lambda app: app.limit("x", concurrency=0), "concurrency of limit 'x'.*at least 1, not 0"),
-        (lambda app: app.limit("x", rate="often"), "a rate must look like .* not 'often'"),
-        (
-            lambda app: app.limit("x", concurrency=1, on_conflict="skip"),
-            "on_conflict must be 'cancel' or 'wait', not 'skip'",
-        ),
-        (
-            lambda app: app.limit("mail", concurrency=7),
-            "another limit named 'mail' is declared already",
-        ),
-        (
-            lambda app: app.task(limits=("mial",))(nothing),
-            "limits names 'mial', which app.limit has not declared before; declared: mail",
-        ),
-        (
-            lambda app: app.task(limits="mail")(nothing),
-            "limits must be a tuple of names, not 'mail'",
-        ),
-        (
-            lambda app: app.task(limits=("mail",), rate_limit="5/s")(nothing),
-            r"task 'nothing' has several rates \(limit:mail, task:nothing\), and a job can have",
-        ),
-        (lambda app: rate_limit("often", key="{a}"), "a rate must look like"),
-        (
-            lambda app: app.task(rate_limit=rate_limit("5/s", key="{custmer}"))(nothing),
-            "rate_limit '{custmer}' of task 'nothing' names 'custmer'.*it takes customer",
-        ),
-        (lambda app: app.task(rate_limit=5)(nothing), "a rate must look like '100/m'.*not 5"),
-        (
-            lambda app: app.task(name="m", limits=("mail",))(nothing).options(limits=()),
-            "limits belongs to the task",
-        ),
-        (
-            lambda app: app.schedule(app.task(nothing), every(minutes=1), limits=("mail",)),
-            "limits belongs to the task",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("declare", "sentence"), REFUSED)
 def test_what_cannot_be_a_limit_is_refused(
     app: Drumbeat, declare: Callable[[Any], Any], sentence: str
 ) -> None:

@@ -48,6 +48,10 @@ async def test_a_schedule_keeps_the_options_of_its_task(
     assert kept(usual) == ("own", 3, None, [], (), 3)
 
 
+def joined(submissions: Submissions, connection: object) -> Submissions:
+    return submissions
+
+
 @pytest.mark.parametrize(
     "options", [{"delay": 5}, {"run_at": START + timedelta(days=1)}, {"connection": object()}]
 )
@@ -59,7 +63,7 @@ async def test_options_that_a_schedule_cannot_keep_are_refused(
 ) -> None:
     (name,) = options
     # Only a store on PostgreSQL takes a connection at all.
-    monkeypatch.setattr(Submissions, "within", lambda self, connection: self)
+    monkeypatch.setattr(Submissions, "within", joined)
     sentence = f"{name} is not for schedules"
     with pytest.raises(InvalidOption, match=sentence):
         app.schedule(work.options(**options), MINUTE, args=("x",))

@@ -32,7 +32,7 @@ async def test_a_task_says_which_exceptions_are_worth_a_retry(
     retry = Retry.linear(2, "1s").on(ConnectionError)
     task = app.task(name="fail", retry=retry)(fail if threaded else fail_on_the_loop)
     async with fleet.running(app):
-        attempts = []
+        attempts: list[tuple[Status, int]] = []
         for error in (ConnectionError("gone"), ValueError("wrong")):
             errors.append(error)
             job = await ended(fleet, app, await task.submit())

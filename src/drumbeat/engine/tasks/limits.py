@@ -22,9 +22,8 @@ class RateLimit:
 
     def __post_init__(self) -> None:
         parse_rate("", self.rate)
-        key: object = self.key
-        if key is not None and not isinstance(key, str):
-            raise InvalidOption(f"the key of a rate must be text, not {key!r}")
+        if self.key is not None and not _is(self.key, str):
+            raise InvalidOption(f"the key of a rate must be text, not {self.key!r}")
 
 
 def rate_limit(rate: str, *, key: str | None = None) -> RateLimit:
@@ -47,8 +46,8 @@ class SharedLimit:
     def __post_init__(self) -> None:
         if not self.name or (self.concurrency is None and self.rate is None):
             raise InvalidOption("a limit needs a name, and concurrency or rate")
-        concurrency: object = self.concurrency
-        if concurrency is not None and (not isinstance(concurrency, int) or concurrency < 1):
+        concurrency = self.concurrency
+        if concurrency is not None and (not _is(concurrency, int) or concurrency < 1):
             raise InvalidOption(
                 f"concurrency of limit {self.name!r} must be a whole number of at least 1, "
                 f"not {concurrency!r}"
@@ -95,6 +94,11 @@ class SharedLimits:
                 )
             found.append(limit)
         return tuple(dict.fromkeys(found))
+
+
+def _is(value: object, kind: type) -> bool:
+    """Guards callers that do not use a type checker."""
+    return isinstance(value, kind)
 
 
 def read_on_conflict(given: OnConflict | str) -> OnConflict:

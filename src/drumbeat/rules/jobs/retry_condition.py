@@ -59,8 +59,10 @@ def _asked(condition: RetryCondition, attempt: Attempt, error: BaseException) ->
 
 def _single(error: BaseException) -> Iterator[BaseException]:
     """The exceptions in a group, and in its groups; else the exception itself."""
-    if isinstance(error, BaseExceptionGroup):
-        for each in error.exceptions:
-            yield from _single(each)
-    else:
-        yield error
+    match error:
+        case BaseExceptionGroup(exceptions=several):
+            parts: tuple[BaseException, ...] = several
+            for each in parts:
+                yield from _single(each)
+        case _:
+            yield error
