@@ -286,3 +286,13 @@ def test_an_operation_that_somebody_cancels_meanwhile_is_an_error(
     answer = busy("job", "retry", "--task", "fail", "-o", "json")
     assert (answer.code, answer.data["status"]) == (1, "cancelled")
     assert f"operation {answer.data['id']} cancelled" in answer.err
+
+
+def test_a_job_may_be_submitted_by_an_earlier_name_of_its_task(terminal: Terminal) -> None:
+    @terminal.app.task(aliases=("send_mail",))
+    async def send_receipt(order_id: int) -> None: ...
+
+    made = terminal("job", "submit", "send_mail", "order_id=1", "-o", "json")
+    assert (made.code, made.data["task"]) == (0, "send_receipt")
+    assert "not known here" not in made.err
+    assert "send_mail" in terminal("task", "list").out

@@ -31,6 +31,7 @@ def terminal_with_leftovers(terminal: Terminal) -> Terminal:
     for name in ("greeting", "edited", "elsewhere"):
         del declared[name]
     state.registry.names -= {"elsewhere"}
+    state.registry.runnable -= {"elsewhere"}
     terminal("schedule", "edit", "edited", "--every", "5h")
     terminal("schedule", "create", "by-hand", "--task", "greet", "--every", "1h")
     return terminal

@@ -29,3 +29,8 @@ class TaskView(Struct, frozen=True, kw_only=True):
     parameters: tuple[ParameterView, ...]
     aliases: tuple[str, ...] = ()
     """Earlier names, under which jobs and schedules may still be stored."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All names by which it is known: its own first."""
+        return (self.name, *self.aliases)

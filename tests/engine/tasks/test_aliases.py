@@ -15,6 +15,9 @@ from drumbeat.wire.requests import request
 from tests.engine.support.fleet import Fleet, Heard
 
 
+def nothing() -> None: ...
+
+
 def renamed(app: Drumbeat) -> Task[..., Any]:
     @app.task(aliases=("old", "older"), secret=("password",), key="{user}")
     async def new(user: str, password: str = "") -> str:
@@ -68,6 +71,7 @@ async def test_an_earlier_name_is_known_wherever_a_task_is_named(app: Drumbeat) 
         (task,) = await app.fleet.tasks()
         assert (task.name, task.aliases) == ("new", ("old", "older"))
         assert app.tasks == {"new"}
+        assert task.names == ("new", "old", "older")
         await drain(app)
         assert new.result(await app.jobs.get(stored.id)) == "a"
 
@@ -95,3 +99,17 @@ def test_an_alias_is_a_name_that_no_other_task_has(app: Drumbeat) -> None:
         app.task_named("new").options(aliases=("x",))
     assert app.tasks == {"new"}
     app.task(work)
+
+
+async def test_the_schedule_of_a_renamed_task_that_code_no_longer_declares_is_told(
+    fleet: Fleet,
+) -> None:
+    before = fleet.app()
+    before.scheduled(every(hours=1), name="old")(nothing)
+    async with fleet.running(before):
+        pass
+    after = fleet.app()
+    after.scheduled(every(hours=1), name="new", aliases=("old",))(nothing)
+    async with fleet.running(after):
+        views = [await after.fleet.schedules.get(name) for name in ("old", "new")]
+        assert [view.undeclared for view in views] == [True, False]

@@ -134,7 +134,7 @@ async def server_check(fleet: Fleet, url: str) -> Check:
 
 async def server_task_checks(fleet: Fleet) -> list[Check]:
     """Whether the server knows the tasks of the newest thousand queued jobs."""
-    known = {task.name for task in await fleet.tasks()}
+    known = {name for task in await fleet.tasks() for name in task.names}
     if not known:
         return []
     queued = JobFilter(statuses=frozenset({Status.QUEUED}))

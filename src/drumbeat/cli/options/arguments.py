@@ -57,7 +57,7 @@ async def is_known(session: Session, fleet: Fleet, task: str) -> bool:
 
     Raises `UnknownTask` if it is not, and --app says which tasks there are.
     """
-    known = tuple(each.name for each in await fleet.tasks())
+    known = tuple(name for each in await fleet.tasks() for name in each.names)
     if task not in known and session.app_path is not None:
         raise UnknownTask(task, known)
     return task in known

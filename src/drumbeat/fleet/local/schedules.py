@@ -217,7 +217,7 @@ class LocalSchedules:
 
     def _view(self, stored: StoredSchedule) -> ScheduleView:
         registry, declared = self._services.registry, self._services.declared
-        undeclared = is_undeclared(stored, declared, registry.names)
+        undeclared = is_undeclared(stored, declared, registry.runnable)
         return schedule_view(stored, registry.secrets, undeclared=undeclared)
 
 

@@ -39,7 +39,7 @@ def prune(session: Session, *, applies: bool, unknown_tasks: bool) -> None:
     """
 
     async def ask(fleet: Fleet) -> tuple[list[ScheduleView], list[ScheduleView]]:
-        tasks = {task.name for task in await fleet.tasks()}
+        tasks = {name for task in await fleet.tasks() for name in task.names}
         if not tasks:
             raise Problem(
                 "no code says which schedules it declares: name an app that has tasks, with --app "
