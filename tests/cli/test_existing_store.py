@@ -28,6 +28,7 @@ ARGUMENTS = {
     "schedule backfill": "nightly --from -1d",
     "schedule edit": "nightly --cron @daily",
     "job cancel": "1",
+    "job result": "1",
     "job retry": "1",
     "job show": "1",
     "job wait": "1",

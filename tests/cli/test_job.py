@@ -296,3 +296,17 @@ def test_a_job_may_be_submitted_by_an_earlier_name_of_its_task(terminal: Termina
     assert (made.code, made.data["task"]) == (0, "send_receipt")
     assert "not known here" not in made.err
     assert "send_mail" in terminal("task", "list").out
+
+
+def test_a_result_is_printed_by_itself(busy: Terminal) -> None:
+    assert busy("job", "result", "1").out == '"Hello, Anna!"\n'
+    assert busy("job", "result", "1", "-o", "json").data == "Hello, Anna!"
+
+
+def test_a_job_without_a_result_says_why(busy: Terminal) -> None:
+    failed = busy("job", "result", "2")
+    assert (failed.code, failed.out) == (1, "")
+    assert failed.err == "Error: job 2 failed: ValueError: no such customer\n"
+    unfinished = busy("job", "result", "3")
+    assert (unfinished.code, unfinished.out) == (4, "")
+    assert "job 3 is pending; `drumbeat job wait 3` waits for it" in unfinished.err

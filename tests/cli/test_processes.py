@@ -17,7 +17,7 @@ DRUMBEAT = [sys.executable, "-m", "drumbeat"]
 
 APP = """
 import asyncio
-from drumbeat import Context, Drumbeat, every
+from drumbeat import Context, Drumbeat, Retry, every
 
 app = Drumbeat(heartbeat_every=0.5, node_lifetime=40)
 
@@ -30,6 +30,10 @@ async def linger(seconds: float) -> str:
     print("lingering", flush=True)
     await asyncio.sleep(seconds)
     return "lingered"
+
+@app.task(retry=Retry.never())
+async def fail() -> None:
+    raise ValueError("no such customer")
 
 @app.scheduled(every(hours=1))
 async def hourly() -> None: ...
@@ -189,3 +193,29 @@ def test_development_keeps_the_file_of_the_app_and_restarts_when_code_changes(
     development.signal(signal.SIGINT)
     development.says("Stopped")
     assert development.ended() == 0
+
+
+def test_a_burst_runs_what_is_queued_and_stops(start: Start, ask: Ask) -> None:
+    app = ("--app", "shop:app")
+    for _ in range(3):
+        ask(*app, "job", "submit", "greet")
+    ask("job", "submit", "unknown")
+    ask(*app, "job", "submit", "greet", "--queue", "mail")
+    ask(*app, "job", "submit", "greet", "--delay", "1h")
+    burst = start("worker", "shop:app", "--burst")
+    burst.says("3 jobs completed, 0 failed.")
+    assert burst.ended() == 0
+    ask(*app, "job", "submit", "fail")
+    burst = start("worker", "shop:app", "--burst")
+    burst.says("0 jobs completed, 1 failed.")
+    assert burst.ended() == 1
+
+
+def test_a_burst_waits_for_what_it_runs_and_leaves_a_paused_queue(start: Start, ask: Ask) -> None:
+    app = ("--app", "shop:app")
+    ask(*app, "job", "submit", "linger", "seconds=1")
+    ask(*app, "job", "submit", "greet", "--queue", "mail")
+    ask("queue", "pause", "mail")
+    burst = start("worker", "shop:app", "--burst", "--queues", "default,mail")
+    burst.says("1 job completed, 0 failed.")
+    assert burst.ended() == 0

@@ -14,13 +14,14 @@ import click
 
 from drumbeat.cli.command import STORE, make_command, together
 from drumbeat.cli.exit_codes import Exit, Problem
-from drumbeat.cli.options.option import text, whole
+from drumbeat.cli.options.option import switch, text, whole
 from drumbeat.cli.options.settings import as_options, given, setting_options
 from drumbeat.cli.session.session import DEVELOPMENT_STORE, Session
 from drumbeat.model.fleet.node import Role
 
 if TYPE_CHECKING:
     from drumbeat.app import Drumbeat
+    from drumbeat.cli.running.burst import Burst
 
 DEFAULT_ROLES = f"{Role.SCHEDULER},{Role.WORKER}"
 MOST_PROCESSES = 256
@@ -87,14 +88,22 @@ def scheduler(session: Session, /, path: str | None, **options: Any) -> None:
     _run(session, path, [Role.SCHEDULER], options)
 
 
-@make_command("worker", _NODE_OPTIONS)
-def worker(session: Session, /, path: str | None, **options: Any) -> None:
+@make_command(
+    "worker",
+    switch("--burst", "Stop once no job is left that this node could run."),
+    _NODE_OPTIONS,
+)
+def worker(session: Session, /, path: str | None, *, burst: bool, **options: Any) -> None:
     """Run a node that only works: `drumbeat run APP --roles worker`.
+
+    With --burst it runs the jobs that are queued, stops, and exits with 1 if one of them failed.
+    Jobs whose time or retry is still to come are left for later.
 
     Example:
       drumbeat worker shop.jobs:app --queues mail --concurrency 20
+      drumbeat worker shop.jobs:app --burst
     """
-    _run(session, path, [Role.WORKER], options)
+    _run(session, path, [Role.WORKER], options, burst=burst)
 
 
 @make_command("api", _NODE_OPTIONS)
@@ -111,7 +120,14 @@ def api(session: Session, /, path: str | None, **options: Any) -> None:
     _run(session, path, [Role.API], options)
 
 
-def _run(session: Session, path: str | None, roles: list[str], options: dict[str, Any]) -> None:
+def _run(
+    session: Session,
+    path: str | None,
+    roles: list[str],
+    options: dict[str, Any],
+    *,
+    burst: bool = False,
+) -> None:
     path = path or session.app_path
     if path is None:
         raise Problem("no app is given; write its path, such as shop.jobs:app", Exit.USAGE)
@@ -120,6 +136,8 @@ def _run(session: Session, path: str | None, roles: list[str], options: dict[str
     if count > 1:
         if Role.API in roles:
             raise Problem(ONE_ADDRESS, Exit.USAGE)
+        if burst:
+            raise Problem("--burst runs in one process: leave --processes out", Exit.USAGE)
         from drumbeat.cli.running.supervisor import Supervisor  # noqa: PLC0415 - for those who want many
 
         arguments = ["run", path, "--roles", ",".join(roles), *as_options(session.settings)]
@@ -128,6 +146,7 @@ def _run(session: Session, path: str | None, roles: list[str], options: dict[str
         threading.Thread(target=_stop_at_end_of, args=(pipe,), daemon=True).start()
     app = _load(session, path, roles, development=development)
     _export(session.settings)
+    ending = _begin_burst(app) if burst else None
     try:
         app.run(
             [*roles, Role.API] if roles == [Role.SCHEDULER] and _has_http_address(app) else roles
@@ -136,6 +155,15 @@ def _run(session: Session, path: str | None, roles: list[str], options: dict[str
         if session.debug and ended.__cause__ is not None:
             traceback.print_exception(ended.__cause__)
         raise
+    if ending is not None:
+        session.output.say(ending.summary)
+        raise SystemExit(Exit.FAILED if ending.failed else Exit.OK)
+
+
+def _begin_burst(app: Drumbeat) -> Burst:
+    from drumbeat.cli.running.burst import Burst  # noqa: PLC0415 - for those who want one
+
+    return Burst(app)
 
 
 def _load(session: Session, path: str, roles: list[str], *, development: bool) -> Drumbeat:

@@ -12,14 +12,16 @@ from drumbeat.cli.commands.job.bulk import BULK, Bulk, change_many
 from drumbeat.cli.commands.job.submit import submit
 from drumbeat.cli.commands.job.view import JOB_ID, job_facts, job_table
 from drumbeat.cli.commands.job.wait import wait
+from drumbeat.cli.exit_codes import Exit, Problem
 from drumbeat.cli.options.job_filter import JOB_FILTER, read_job_filter
 from drumbeat.cli.options.limit import limit_option, show_list
 from drumbeat.cli.options.option import REASON
-from drumbeat.cli.output.json_view import as_json
+from drumbeat.cli.output.json_view import as_json, compact
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
 from drumbeat.model.jobs.job import Status
 from drumbeat.model.jobs.operation import Kind
+from drumbeat.model.text import last_line
 from drumbeat.wire.job import AttemptView, JobView
 
 
@@ -61,6 +63,28 @@ def show(session: Session, job_id: int) -> None:
     job, attempts = session.ask(ask)
     data = {**as_json(job), "attempts": attempts}
     session.output.show(data, job_facts(session.output.moments, job, attempts))
+
+
+@command.verb("result", JOB_ID, uses="jobs.get")
+def result(session: Session, job_id: int) -> None:
+    """Print the result of the job ID as JSON, and nothing else.
+
+    A job that failed or was cancelled has none: the exit code is then 1, and 4 while it is not
+    finished.
+
+    Example:
+      drumbeat job result 42
+    """
+    job = session.ask(lambda fleet: fleet.jobs.get(job_id))
+    if not job.status.final:
+        raise Problem(
+            f"job {job_id} is {job.status}; `drumbeat job wait {job_id}` waits for it",
+            Exit.CONFLICT,
+        )
+    if job.status is not Status.COMPLETED:
+        why = f": {last_line(job.error)}" if job.error else ""
+        raise Problem(f"job {job_id} {job.status}{why}")
+    session.output.show(job.result, compact(job.result))
 
 
 @command.verb("retry", BULK, REASON, uses="jobs.retry operations.retry_jobs operations.get")
