@@ -109,6 +109,9 @@ class Drumbeat(Declarations):
             self.obey(elector)
         log_events(bus.on, config.instance_id, masked)
 
+    def _is_running(self) -> bool:
+        return self._state.running
+
     @property
     def id(self) -> NodeId:
         """This process's identity in the fleet; new at every start."""

@@ -10,6 +10,7 @@ import pytest
 from .support import Answer, run
 
 Load = Callable[..., Answer]
+SHOP = 'from drumbeat import Drumbeat\napp = Drumbeat("memory://")\n'
 
 
 @pytest.fixture
@@ -33,6 +34,26 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
         ("def broken(:\n", "SyntaxError: invalid syntax", 1),
         ("from drumbeat import Drumbeat\n\napp = Drumbeat('pigeon://x')\n", "no store is known", 3),
         ("import json\n\njson.loads('pigeon')\n", "JSONDecodeError", 3),
+        (
+            SHOP + '@app.scheduled("61 * * * *")\ndef x(): ...\n',
+            "cron '61 * * * *': minute: '61' is out of range",
+            3,
+        ),
+        (
+            SHOP + '@app.scheduled("@daily", window=None)\ndef x(): ...\n',
+            "window: None is not a duration",
+            3,
+        ),
+        (
+            SHOP + '@app.scheduled("@daily", start_at="2026-01-01")\ndef x(): ...\n',
+            "start_at must be a datetime, not '2026-01-01'",
+            3,
+        ),
+        (
+            'from drumbeat import Drumbeat\n\napp = Drumbeat("memory://", elector=None)\n',
+            "elector must be an object with `async def is_leader",
+            3,
+        ),
     ],
 )
 def test_an_app_that_does_not_import_shows_the_error_and_its_line(

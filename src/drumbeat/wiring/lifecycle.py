@@ -13,6 +13,7 @@ from drumbeat.engine.lifecycle.node import RunningNode
 from drumbeat.engine.lifecycle.own_process import (
     exit_on_failed_start,
     fastest_loop,
+    require_own_process,
     run_until_signalled,
 )
 from drumbeat.engine.lifecycle.process_hooks import ProcessHooks
@@ -91,6 +92,7 @@ class Lifecycle:
 
     def run(self, roles: Iterable[Role | str]) -> None:
         """Run as a node until a signal stops it."""
+        require_own_process()
         config, chosen = self._app.config, roles_of(roles)
         write_logs(config.log_level, config.log_format, masked)
         fastest = fastest_loop() if serves_http(config, chosen) else None

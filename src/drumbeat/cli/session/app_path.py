@@ -84,7 +84,7 @@ def _place(trace: TracebackType | None) -> str:
 
 def _in_library(file: str) -> bool:
     ours, pythons = str(Path(__file__).parents[2]), sysconfig.get_path("stdlib")
-    if file.startswith((ours, "<frozen")):
+    if file.startswith((ours, "<")):  # "<frozen ...>" and generated code such as dataclasses
         return True
     return file.startswith(pythons) and "site-packages" not in file
 

@@ -13,8 +13,9 @@ import math
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Coroutine, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any, Protocol, TypeAlias
 
@@ -46,6 +47,21 @@ class Stoppable(Protocol):
 
 Start: TypeAlias = Callable[[], Coroutine[Any, Any, Stoppable]]
 Stop: TypeAlias = Callable[[float], Coroutine[Any, Any, None]]
+
+
+def require_own_process() -> None:
+    """Refuse a thread other than the main one, which gets no signals, and a running event loop."""
+    if threading.current_thread() is not threading.main_thread():
+        raise ConfigurationError(
+            "app.run() handles signals, so it works only in the main thread: in another thread "
+            "call app.start_in_background()"
+        )
+    with suppress(RuntimeError):
+        asyncio.get_running_loop()
+        raise ConfigurationError(
+            "app.run() was called within a running event loop: write `await app.start()`, or "
+            "`async with app.running():`"
+        )
 
 
 async def run_until_signalled(

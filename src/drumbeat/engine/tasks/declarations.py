@@ -25,7 +25,7 @@ from drumbeat.engine.tasks.scheduled import (
     trigger_of,
 )
 from drumbeat.engine.tasks.task import TaskDefinition, define
-from drumbeat.model.errors import ConfigurationError, DuplicateSchedule
+from drumbeat.model.errors import ConfigurationError, DuplicateSchedule, RegistrationError
 from drumbeat.model.jobs.job import OnConflict
 from drumbeat.model.schedules.schedule import Schedule
 from drumbeat.model.triggers.trigger import Trigger
@@ -124,9 +124,11 @@ class Declarations(HookDecorators):
     def register(self, task: ScheduledTask) -> Task[[], Any]:
         """Register a scheduled task in the class style."""
         for attribute in ("name", "schedule"):
-            if not getattr(task, attribute, None):
+            value = getattr(task, attribute, None)
+            if not value or callable(value):
+                found = ", not a method" if callable(value) else ""
                 raise ConfigurationError(
-                    f"{type(task).__name__} needs a class attribute {attribute!r}"
+                    f"{type(task).__name__} needs a class attribute {attribute!r}{found}"
                 )
         options = ScheduleOptions.sort(task.options)
         chosen = self._options(options.task)
@@ -176,8 +178,8 @@ class Declarations(HookDecorators):
 
     def _register(self, definition: TaskDefinition, schedule: Schedule | None) -> Task[..., Any]:
         # Check everything before anything is registered.
-        if schedule is not None and schedule.name in self._declared:
-            raise DuplicateSchedule(schedule.name)
+        if schedule is not None:
+            self._check(schedule)
         self._registry.add(definition)
         if schedule is not None:
             self._declare(schedule)
@@ -190,6 +192,20 @@ class Declarations(HookDecorators):
         return Task(definition, self._submissions, None, TaskEvents(self._bus, subject))
 
     def _declare(self, schedule: Schedule) -> None:
+        self._check(schedule)
+        self._declared[schedule.name] = schedule
+
+    def _check(self, schedule: Schedule) -> None:
+        """Refuse a schedule that is declared twice, or too late to be written to the store."""
         if schedule.name in self._declared:
             raise DuplicateSchedule(schedule.name)
-        self._declared[schedule.name] = schedule
+        if self._is_running():
+            raise RegistrationError(
+                f"schedule {schedule.name!r} is declared while the app runs, and would take effect "
+                f"only at its next start: declare it before, or create it with "
+                f"`await app.schedules.put(...)`"
+            )
+
+    def _is_running(self) -> bool:
+        """Whether the declarations were read."""
+        return False

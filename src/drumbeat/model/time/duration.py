@@ -40,7 +40,7 @@ def parse_duration(value: str | float | timedelta) -> timedelta:
     """A duration of zero or more, else `InvalidInput`; a plain number means seconds."""
     try:
         length = value if isinstance(value, timedelta) else _read(value)
-    except (OverflowError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise InvalidInput(f"{value!r} is not a duration; allowed: {FORMS}") from error
     if length < timedelta(0):
         raise InvalidInput(f"a duration cannot be negative: {value!r}")

@@ -16,6 +16,8 @@ within the years 1 to 9999 of a `datetime`."""
 
 def aware(field: str, value: datetime) -> datetime:
     """The instant in UTC; raises an error that names the field if that is not possible."""
+    if not isinstance(value, datetime):  # pyright: ignore[reportUnnecessaryIsInstance] - unchecked callers
+        raise InvalidInput(f"{field} must be a datetime, not {value!r}")
     if value.tzinfo is UTC:
         return value
     if value.tzinfo is None or value.utcoffset() is None:

@@ -1,0 +1,80 @@
+"""What cannot take effect is refused with a sentence that says what to do."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from drumbeat import Context, Drumbeat, ScheduledTask, cron, every
+from drumbeat.model.errors import ConfigurationError, RegistrationError
+
+
+@pytest.fixture
+def app() -> Drumbeat:
+    return Drumbeat("memory://", environment={})
+
+
+async def test_a_schedule_that_is_declared_while_the_app_runs_is_refused(app: Drumbeat) -> None:
+    @app.task
+    async def report() -> str:
+        return "reported"
+
+    async with app.running():
+        with pytest.raises(RegistrationError, match="'hourly' is declared while the app runs"):
+            app.schedule(report, every(hours=1), name="hourly")
+        with pytest.raises(RegistrationError, match=r"app\.schedules\.put"):
+
+            @app.scheduled(every(hours=1))
+            async def late() -> None: ...
+
+        assert app.tasks == {"report"}
+    app.schedule(report, every(hours=1), name="hourly")
+    async with app.running():
+        assert [each.name for each in (await app.schedules.list()).items] == ["hourly"]
+
+
+async def test_a_task_that_is_registered_while_the_app_runs_takes_effect(app: Drumbeat) -> None:
+    async with app.running():
+
+        @app.task
+        async def late() -> str:
+            return "done"
+
+        job = await late.submit()
+        assert await app.jobs.result(job.id, 10) == "done"
+
+
+def test_running_in_another_thread_names_what_works_there(app: Drumbeat) -> None:
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            app.run()
+        except BaseException as error:  # noqa: BLE001 - the test looks at it
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join(60)
+    (error,) = raised
+    assert isinstance(error, ConfigurationError)
+    assert "call app.start_in_background()" in str(error)
+
+
+async def test_running_within_an_event_loop_names_what_works_there(app: Drumbeat) -> None:
+    with pytest.raises(ConfigurationError, match=r"write `await app\.start\(\)`"):
+        app.run()
+
+
+def test_methods_where_attributes_are_expected_are_refused(app: Drumbeat) -> None:
+    class Report(ScheduledTask):
+        schedule = cron("@daily")
+
+        def name(self) -> str:  # type: ignore[override]
+            return "report"
+
+        async def execute(self, ctx: Context) -> None: ...
+
+    with pytest.raises(ConfigurationError, match="needs a class attribute 'name', not a method"):
+        app.register(Report())
