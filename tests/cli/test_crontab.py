@@ -6,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from drumbeat.cli.importing.command_name import command_name
 from drumbeat.cli.importing.crontab import read_crontab
+from drumbeat.cli.importing.declaration import declarations
+from drumbeat.cli.output import zone_name as zones
 
-from .support import Terminal
+from .support import Terminal, run
 
 CRONTAB = """\
 MAILTO=ops@example.org
@@ -121,3 +124,76 @@ def test_a_comment_that_names_the_columns_names_no_task() -> None:
 def test_a_command_that_changes_its_folder_first_is_named_by_what_it_runs_there() -> None:
     text = "0 2 * * * cd /srv && ./report.sh\n0 3 * * * cd /srv; make all\n0 4 * * * cd /srv\n"
     assert [line.name for line in read_crontab(text, None).lines] == ["report", "make", "cd"]
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("/usr/bin/python3 manage.py clearsessions", "clearsessions"),
+        ("cd /srv && /usr/bin/python3 /srv/report.py --all > /dev/null 2>&1", "report"),
+        ("python3.11 -m shop.jobs.cleanup", "cleanup"),
+        ("sudo -u www php /var/www/artisan schedule:run", "schedule:run"),
+        ("PATH=/bin LANG=C /usr/bin/env FOO=1 node /srv/server.js", "server"),
+        ("/usr/bin/flock -n /tmp/lock nice -n 19 timeout 5m /opt/sync.sh", "sync"),
+        ('bash -lc "cd /srv && ./nightly"', "nightly"),
+        ("test -x /usr/sbin/anacron || ( cd / && run-parts /etc/cron.daily )", "run-parts"),
+        ("[ -d /srv ] && curl -s http://localhost", "curl"),
+        ("echo 'unfinished", "echo"),
+        ("sudo", "sudo"),
+    ],
+)
+def test_a_command_is_named_after_what_it_runs(command: str, name: str) -> None:
+    assert command_name(command) == name
+
+
+def test_the_shell_is_called_only_by_generated_code_that_was_asked_for(
+    terminal: Terminal, file: Path
+) -> None:
+    answer = terminal("import", "crontab", str(file), "--python", "--run-shell")
+    assert answer.code == 0, answer.err
+    shell = '["/bin/sh", "-c", "curl -s http://localhost/health | logger"], check=True)'
+    assert f"subprocess.run({shell}" in answer.out
+    assert '["/usr/local/bin/backup.sh", "--full", "my dir"]' in answer.out
+    assert "NotImplementedError" not in answer.out
+    refused = terminal("import", "crontab", str(file), "--run-shell", "--apply")
+    assert (refused.code, refused.out) == (2, "")
+    assert terminal("schedule", "list", "-o", "json").data == []
+
+
+def test_a_percent_sign_begins_the_input_of_a_command() -> None:
+    found = read_crontab("0 2 * * * mail -s 5\\% x@y%Hello%you\n", None)
+    code = declarations(found.lines, run_shell=True)
+    assert '["/bin/sh", "-c", "mail -s 5% x@y"], input="Hello\\nyou\\n", text=True' in code
+
+
+def test_generated_functions_take_no_name_that_the_module_needs() -> None:
+    found = read_crontab("0 1 * * * php /srv/cron.php\n0 2 * * * /opt/app\n0 3 * * * x\n", None)
+    names: dict[str, object] = {}
+    code = declarations(found.lines, run_shell=False).replace("Drumbeat()", 'Drumbeat("memory://")')
+    exec(compile(code, "jobs.py", "exec"), names)
+    assert {"task_cron", "task_app", "x"} <= set(names)
+
+
+def test_times_without_a_zone_have_that_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "jobs.cron").write_text("0 2 * * * x\n", encoding="utf-8")
+
+    def imported(*options: str) -> tuple[str, str]:
+        answer = run("import", "crontab", "jobs.cron", "-o", "json", *options)
+        return answer.data["schedules"][0]["when"], answer.err
+
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    when, err = imported()
+    assert when == "At 02:00 every day (Asia/Tokyo)"
+    assert "Times are read in Asia/Tokyo, the zone of this machine" in err
+    assert imported("--tz", "Europe/Paris")[0] == "At 02:00 every day (Europe/Paris)"
+    monkeypatch.delenv("TZ")
+    monkeypatch.setattr(zones, "LOCAL_TIME", tmp_path / "localtime")
+    monkeypatch.setattr(zones, "TIMEZONE", tmp_path / "timezone")
+    assert imported()[0] == "At 02:00 every day (UTC)"
+    (tmp_path / "timezone").write_text("Europe/Berlin\n", encoding="utf-8")
+    assert imported()[0] == "At 02:00 every day (Europe/Berlin)"
+    (tmp_path / "localtime").symlink_to("/usr/share/zoneinfo/America/New_York")
+    assert imported()[0] == "At 02:00 every day (America/New_York)"

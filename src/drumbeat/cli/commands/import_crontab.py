@@ -1,7 +1,7 @@
 """`drumbeat import crontab`: schedules from a crontab.
 
 A crontab names shell commands, and Drumbeat runs no shell: each line becomes a schedule for a task
-of its own, named by the comment above the line or by its command. `--python` prints the
+of its own, named by the comment above the line or by what it runs. `--python` prints the
 declarations of those tasks, to be pasted into an app.
 """
 
@@ -16,14 +16,19 @@ from rich.console import RenderableType
 from drumbeat.cli.command import Group
 from drumbeat.cli.exit_codes import Exit, Problem
 from drumbeat.cli.importing.crontab import Crontab, Line, read_crontab
+from drumbeat.cli.importing.declaration import declarations
 from drumbeat.cli.options.option import REASON, switch, text
 from drumbeat.cli.output.tables import below, note, table
+from drumbeat.cli.output.zone_name import zone_name
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
 from drumbeat.model.errors import UnknownSchedule
 from drumbeat.model.text import counted
 from drumbeat.wire.new_schedule import NewScheduleView
 from drumbeat.wire.requests import request
+
+UTC = frozenset({"UTC", "Etc/UTC"})
+"""The zone of times that name none, by its usual names."""
 
 
 @click.group("import", cls=Group)
@@ -40,9 +45,12 @@ def import_from() -> None:
     click.argument(
         "file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path)
     ),
-    text("--tz", "ZONE", "The zone of its times, if it names none. [default: UTC]"),
+    text(
+        "--tz", "ZONE", "The zone of its times, if it names none. [default: that of this machine]"
+    ),
     switch("--system", "Each line names a user, as in /etc/crontab."),
     switch("--python declares", "Print declarations to paste into an app."),
+    switch("--run-shell", "With --python: run commands that need a shell by /bin/sh -c."),
     switch("--apply applies", "Create the schedules in the store."),
     REASON,
     uses="schedules.create",
@@ -54,25 +62,32 @@ def crontab(
     *,
     system: bool,
     declares: bool,
+    run_shell: bool,
     applies: bool,
 ) -> None:
     """Show which schedules a crontab would become.
 
     Nothing is changed without --apply. Drumbeat runs no shell commands: each line becomes a
-    schedule for a task that is named by the comment above it, or else by its command; --python
-    prints those tasks. The FILE - is standard input.
+    schedule for a task that is named by the comment above it, or else by what it runs; --python
+    prints those tasks. A command that needs a shell becomes a task that is still to be written, or
+    with --run-shell one that calls /bin/sh. The FILE - is standard input.
 
     Example:
       crontab -l | drumbeat import crontab - --tz Europe/Paris
       drumbeat import crontab jobs.cron --python > jobs.py
       drumbeat import crontab jobs.cron --apply
     """
+    if run_shell and not declares:
+        raise Problem("--run-shell is about the code that --python prints: add it", Exit.USAGE)
+    zone = tz or zone_name(session.output.zone)
     with click.open_file(str(file), encoding="utf-8") as opened:
-        found = read_crontab(opened.read(), tz, has_user=system)
+        found = read_crontab(opened.read(), None if zone in UTC else zone, has_user=system)
+    if tz is None and any(line.tz == zone for line in found.lines):
+        session.output.say(f"Times are read in {zone}, the zone of this machine; --tz changes it.")
     if applies:
         session.ask_or_create(lambda fleet: _create(fleet, found.lines, session.reason))
     if declares:
-        click.echo(declarations(found.lines))
+        click.echo(declarations(found.lines, run_shell=run_shell))
     else:
         data = {
             "schedules": [_shape(line) for line in found.lines],
@@ -129,19 +144,3 @@ def _table(found: Crontab) -> RenderableType:
     rows = ((line.name, line.number, line.trigger.describe(), line.command) for line in found.lines)
     made = table(("schedule and task", ">line", "?when", "command"), rows)
     return below(made, *(note(sentence) for sentence in found.notes))
-
-
-def declarations(lines: Sequence[Line]) -> str:
-    """Python that declares a task and a schedule for each line."""
-    parts = [
-        '"""Tasks that were brought over from a crontab."""',
-        "",
-        "import subprocess",
-        "",
-        "from drumbeat import Drumbeat, cron",
-        "",
-        "app = Drumbeat()",
-    ]
-    for line in lines:
-        parts += ["", "", *line.declaration()]
-    return "\n".join(parts)

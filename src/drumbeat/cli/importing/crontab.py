@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import keyword
 import re
-import shlex
 from collections import Counter
 from dataclasses import dataclass, field
 
+from drumbeat.cli.importing.command_name import command_name
 from drumbeat.model.errors import InvalidInput
 from drumbeat.model.triggers import cron
 from drumbeat.model.triggers.trigger import Trigger
@@ -17,8 +15,6 @@ _SETTING = re.compile(r"([A-Za-z_]\w*)\s*=\s*(.*)")
 _NAMED = re.compile(r"(?:name|task)\s*:\s*(.+)", re.IGNORECASE)
 _HEADER = re.compile(r"m|min|minute|h|hour|dom|mon|month|dow|user|command|cmd")
 """A word of the comment that names the columns, which most crontabs begin with."""
-_CHANGES_FOLDER = re.compile(r"cd\s+\S+\s*(?:&&|;)\s*(?=\S)")
-_SHELL = frozenset("|&;<>()$`\\\n*?[#~%")
 ZONES = ("CRON_TZ", "TZ")
 AT_START = "@reboot"
 LONGEST_NAME = 60
@@ -34,21 +30,6 @@ class Line:
     tz: str | None
     command: str
     trigger: Trigger
-
-    def declaration(self) -> list[str]:
-        when = _literal(self.expression) + (f", tz={_literal(self.tz)}" if self.tz else "")
-        lines = [
-            f"@app.scheduled(cron({when}), name={_literal(self.name)})",
-            f"def {_function(self.name)}() -> None:",
-        ]
-        if _SHELL.isdisjoint(self.command):
-            words = ", ".join(_literal(word) for word in shlex.split(self.command))
-            return [*lines, f"    subprocess.run([{words}], check=True)"]
-        return [
-            *lines,
-            f"    # It used the shell: {self.command}",
-            f'    raise NotImplementedError("write {self.name} without a shell")',
-        ]
 
 
 @dataclass(slots=True)
@@ -110,7 +91,7 @@ def _take(found: Crontab, names: Counter[str], raw: _Raw) -> None:
     except InvalidInput as error:
         found.refused.append((raw.number, str(error)))
         return
-    name = _name(raw.comment) or _name_of_command(command)
+    name = _name(raw.comment) or _name(command_name(command)) or "task"
     names[name] += 1
     if names[name] > 1:
         name = f"{name}-{names[name]}"
@@ -135,20 +116,3 @@ def _name(comment: str) -> str:
     named = _NAMED.fullmatch(comment)
     words = re.findall(r"[A-Za-z0-9]+", named[1] if named else comment)
     return "-".join(words).lower()[:LONGEST_NAME].strip("-")
-
-
-def _name_of_command(command: str) -> str:
-    command = _CHANGES_FOLDER.sub("", command, count=1)
-    program = command.split(maxsplit=1)[0].rsplit("/", 1)[-1]
-    return _name(program.rsplit(".", 1)[0]) or "task"
-
-
-def _function(name: str) -> str:
-    function = re.sub(r"\W", "_", name)
-    if function[0].isdecimal() or keyword.iskeyword(function):
-        return f"task_{function}"
-    return function
-
-
-def _literal(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
