@@ -20,6 +20,7 @@ STORES = {
 }
 """The benchmarks of one store."""
 NAMES = (
+    "imports",
     "cron_next",
     "million_schedules",
     *(name for names in STORES.values() for name in names),

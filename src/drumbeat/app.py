@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Self, Unpack
 
 from drumbeat.backend_factory import Addresses, connect
 from drumbeat.backends.transactions import CallersTransactions
 from drumbeat.config import Config, Settings, masked
-from drumbeat.engine.jobs import Jobs
-from drumbeat.engine.leading.lock import Lock
-from drumbeat.engine.leading.status import LeadershipStatus
-from drumbeat.engine.operations import Operations
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.runtime import SystemRuntime
-from drumbeat.engine.schedules import Schedules
 from drumbeat.engine.submitting.submissions import JoinedSubmissions, Submissions
 from drumbeat.engine.tasks.builtin import built_in
 from drumbeat.engine.tasks.declarations import Declarations
@@ -25,7 +20,6 @@ from drumbeat.engine.tasks.handle import TaskSettings
 from drumbeat.engine.tasks.hooks import Hooks
 from drumbeat.engine.tasks.listeners import L, Subject, listen
 from drumbeat.engine.tasks.registry import TaskRegistry
-from drumbeat.fleet.local.fleet import LocalFleet
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import Event
 from drumbeat.model.fleet.node import NodeRecord, Role
@@ -39,13 +33,19 @@ from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
 from drumbeat.telemetry.logs import log_events
 from drumbeat.wiring.app_state import AppState, submitter_of, tracing_of
-from drumbeat.wiring.blocking_app import BlockingApp
-from drumbeat.wiring.lifecycle import Lifecycle
-from drumbeat.wiring.node_thread import NodeThread
 from drumbeat.wiring.timings import check
 
 if TYPE_CHECKING:
     from drumbeat.api.http.application import Api
+    from drumbeat.engine.jobs import Jobs
+    from drumbeat.engine.leading.lock import Lock
+    from drumbeat.engine.leading.status import LeadershipStatus
+    from drumbeat.engine.operations import Operations
+    from drumbeat.engine.schedules import Schedules
+    from drumbeat.fleet.local.fleet import LocalFleet
+    from drumbeat.wiring.blocking_app import BlockingApp
+    from drumbeat.wiring.lifecycle import Lifecycle
+    from drumbeat.wiring.node_thread import NodeThread
 
 ROLES = (Role.SCHEDULER, Role.WORKER)
 
@@ -103,14 +103,24 @@ class Drumbeat(Declarations):
         submissions = Submissions(state.submitter, state.sync_bridge, joined)
         super().__init__(state.registry, submissions, hooks, bus)
         state.declared = self._declared
-        self._lifecycle = Lifecycle(state, self._declared)
-        self._node_thread = NodeThread(self._lifecycle)
         if elector is not NO_ELECTOR:
             self.obey(elector)
         log_events(bus.on, config.instance_id, masked)
 
     def _is_running(self) -> bool:
         return self._state.running
+
+    @cached_property
+    def _lifecycle(self) -> Lifecycle:
+        from drumbeat.wiring.lifecycle import Lifecycle  # noqa: PLC0415 - imports what a node needs
+
+        return Lifecycle(self._state, self._declared)
+
+    @cached_property
+    def _node_thread(self) -> NodeThread:
+        from drumbeat.wiring.node_thread import NodeThread  # noqa: PLC0415 - as above
+
+        return NodeThread(self._lifecycle)
 
     @property
     def id(self) -> NodeId:
@@ -140,6 +150,8 @@ class Drumbeat(Declarations):
     @property
     def sync(self) -> BlockingApp:
         """The same operations for code without an event loop: `app.sync.jobs.result(job)`."""
+        from drumbeat.wiring.blocking_app import BlockingApp  # noqa: PLC0415 - many apps never use it
+
         return BlockingApp(self._state)
 
     @property

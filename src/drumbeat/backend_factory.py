@@ -13,10 +13,6 @@ from functools import partial
 from typing import TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
-from drumbeat.backends.memory.coordinator import MemoryCoordinator
-from drumbeat.backends.memory.queue import MemoryQueue
-from drumbeat.backends.memory.store import MemoryStore
-from drumbeat.backends.memory.store.fence import epoch_by_token
 from drumbeat.backends.no_election import EveryoneLeads, NoElection
 from drumbeat.backends.store_queue import StoredQueue
 from drumbeat.backends.user_elector import ElectedCoordinator
@@ -202,7 +198,7 @@ def connect(addresses: Addresses, config: Config, runtime: Runtime) -> Backends:
     made: list[Store | Queue | Coordinator] = []
     if isinstance(store, str):
         if private and fleet and electing:  # its epochs are the tokens of the fleet's coordinator
-            store = MemoryStore(runtime.clock, epoch_by_token)
+            store = _memory_store_for_a_fleet(context)
         else:
             store = _make(Part.STORE, STORES, replace(context, address=store))
         made.append(store)
@@ -239,6 +235,8 @@ def _missing_store(runtime: Runtime) -> Store:
     guard = backend_guard()
     if guard is None:
         raise ConfigurationError(NO_STORE)
+    from drumbeat.backends.memory.store import MemoryStore  # noqa: PLC0415 - as said above
+
     return guard.missing(MemoryStore(runtime.clock), NO_STORE)
 
 
@@ -254,7 +252,16 @@ def coordinator_at(address: str, config: Config, runtime: Runtime) -> Callable[[
 
 
 def _memory_store(context: BackendContext) -> Store:
+    from drumbeat.backends.memory.store import MemoryStore  # noqa: PLC0415 - as said above
+
     return MemoryStore(context.runtime.clock)
+
+
+def _memory_store_for_a_fleet(context: BackendContext) -> Store:
+    from drumbeat.backends.memory.store import MemoryStore  # noqa: PLC0415 - as said above
+    from drumbeat.backends.memory.store.fence import epoch_by_token  # noqa: PLC0415 - as said above
+
+    return MemoryStore(context.runtime.clock, epoch_by_token)
 
 
 def _sqlite_store(context: BackendContext) -> Store:
@@ -270,6 +277,8 @@ def _postgres_store(context: BackendContext) -> Store:
 
 
 def _memory_coordinator(context: BackendContext) -> Coordinator:
+    from drumbeat.backends.memory.coordinator import MemoryCoordinator  # noqa: PLC0415 - as said above
+
     return MemoryCoordinator(context.runtime.clock, _domain(context))
 
 
@@ -317,6 +326,8 @@ def extra(title: str, name: str, client: str) -> Generator[None]:
 
 
 def _memory_queue(context: BackendContext) -> Queue:
+    from drumbeat.backends.memory.queue import MemoryQueue  # noqa: PLC0415 - as said above
+
     return MemoryQueue(context.runtime.clock)
 
 

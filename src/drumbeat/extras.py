@@ -10,11 +10,9 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 PACKAGE = "drumbeat"
 FILE = "file"
@@ -22,6 +20,8 @@ FILE = "file"
 
 def install_command(extra: str) -> str:
     """The command that adds the extra to this installation: `pip install 'drumbeat[postgres]'`."""
+    from importlib.metadata import PackageNotFoundError, distribution  # noqa: PLC0415 - slow, and only for an error
+
     try:
         recorded = distribution(PACKAGE).read_text("direct_url.json")
     except PackageNotFoundError:
@@ -35,6 +35,8 @@ def command_for(extra: str, origin: Mapping[str, Any] | None) -> str:
         return f"pip install {shlex.quote(f'{PACKAGE}[{extra}]')}"
     url: str = origin["url"]
     if urlsplit(url).scheme == FILE:
+        from urllib.request import url2pathname  # noqa: PLC0415 - as above
+
         return _from_a_path(extra, Path(url2pathname(urlsplit(url).path)), origin)
     if "vcs_info" in origin:
         vcs = origin["vcs_info"]

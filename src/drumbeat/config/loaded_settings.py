@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -187,5 +186,7 @@ def _is_unknown(name: str) -> bool:
 
 
 def _unknown_variable(name: str) -> str:
+    import difflib  # noqa: PLC0415 - only for an error
+
     near = difflib.get_close_matches(name, _KNOWN, 1)
     return f"{name} is not a setting" + (f"; did you mean {near[0]}?" if near else "")

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from drumbeat.backend_factory import Backends, extra
 from drumbeat.config import Config
-from drumbeat.engine.jobs import Jobs
-from drumbeat.engine.leading.leadership import Leadership
-from drumbeat.engine.leading.lock import Lock, LockRequest
-from drumbeat.engine.leading.status import LeadershipStatus
-from drumbeat.engine.lifecycle.node import RunningNode
-from drumbeat.engine.operations import Operations
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.service import ServiceContext
 from drumbeat.engine.plumbing.sync_bridge import SyncBridge
-from drumbeat.engine.schedules import Schedules
 from drumbeat.engine.submitting.submitter import Submitter, TracedSubmitter
 from drumbeat.engine.tasks.hooks import Hooks
 from drumbeat.engine.tasks.registry import TaskRegistry
-from drumbeat.fleet.local.fleet import LocalFleet
 from drumbeat.fleet.local.phase import Phase
-from drumbeat.fleet.local.services import Services
 from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.ids import NodeId, node_id
 from drumbeat.model.schedules.schedule import Schedule
@@ -30,8 +22,18 @@ from drumbeat.model.time.duration import Duration, parse_duration
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.tracing import Tracing
 from drumbeat.rules.leadership.lease_trust import LeaseTimings
-from drumbeat.telemetry.metrics import Metrics
-from drumbeat.telemetry.samples import NodeStatus
+
+if TYPE_CHECKING:
+    from drumbeat.engine.jobs import Jobs
+    from drumbeat.engine.leading.leadership import Leadership
+    from drumbeat.engine.leading.lock import Lock
+    from drumbeat.engine.leading.status import LeadershipStatus
+    from drumbeat.engine.lifecycle.node import RunningNode
+    from drumbeat.engine.operations import Operations
+    from drumbeat.engine.schedules import Schedules
+    from drumbeat.fleet.local.fleet import LocalFleet
+    from drumbeat.telemetry.metrics import Metrics
+    from drumbeat.telemetry.samples import NodeStatus
 
 
 @dataclass(slots=True, weakref_slot=True, kw_only=True, eq=False)
@@ -92,27 +94,40 @@ class AppState:
 
     @property
     def jobs(self) -> Jobs:
+        from drumbeat.engine.jobs import Jobs  # noqa: PLC0415 - imported when it is first used
+
         return Jobs(self.backends.store, self.submitter, self.registry, self.runtime.clock)
 
     @property
     def schedules(self) -> Schedules:
+        from drumbeat.engine.schedules import Schedules  # noqa: PLC0415 - as above
+
         return Schedules(self.backends.store.schedules, self.submitter, self.registry, self.bus)
 
     @property
     def operations(self) -> Operations:
+        from drumbeat.engine.operations import Operations  # noqa: PLC0415 - as above
+
         return Operations(self.backends.store, self.submitter, self.runtime.clock)
 
     def lock(self, name: str, ttl: Duration, wait: Duration) -> Lock:
+        from drumbeat.engine.leading.lock import Lock, LockRequest  # noqa: PLC0415 - as above
+
         timings = LeaseTimings.for_ttl(parse_duration(ttl).total_seconds())
         request = LockRequest(name, self.id, timings, parse_duration(wait).total_seconds())
         return Lock(request, self.backends.coordinator, self.context)
 
     @property
     def leadership(self) -> LeadershipStatus:
+        from drumbeat.engine.leading.status import LeadershipStatus  # noqa: PLC0415 - as above
+
         return LeadershipStatus(self._leadership, self.backends.coordinator, self.bus)
 
     @property
     def fleet(self) -> LocalFleet:
+        from drumbeat.fleet.local.fleet import LocalFleet  # noqa: PLC0415 - as above
+        from drumbeat.fleet.local.services import Services  # noqa: PLC0415 - as above
+
         services = Services(
             node=lambda: self.id,
             phase=lambda: self.phase,
@@ -135,6 +150,8 @@ class AppState:
         """Measure everything from now on. Before this, metrics cost nothing."""
         if self.metrics is not None:
             return
+        from drumbeat.telemetry.metrics import Metrics  # noqa: PLC0415 - as above
+
         self.metrics = Metrics(self.runtime.clock)
         store = self.metrics.timed_store(self.backends.store)
         self.backends = replace(self.backends, store=store)
@@ -145,6 +162,8 @@ class AppState:
         return None if self.node is None else self.node.leadership
 
     def _node_status(self) -> NodeStatus:
+        from drumbeat.telemetry.samples import NodeStatus  # noqa: PLC0415 - as above
+
         status = self.leadership
         slots, busy = self.node.load if self.node is not None else (0, 0)
         names = frozenset(self.config.queues), self.registry.names

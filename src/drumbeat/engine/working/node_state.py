@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from drumbeat.engine.leading.leadership import Leadership
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.ports.clock import Clock
+
+if TYPE_CHECKING:
+    from drumbeat.engine.leading.leadership import Leadership
 
 
 @dataclass(frozen=True, slots=True)
