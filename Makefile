@@ -11,7 +11,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: ## run a fleet of processes that loses its leader and no tick; it ends by itself
-	$(RUN) drumbeat demo
+	UV_PROJECT_ENVIRONMENT=.venv-demo $(RUN) --no-dev drumbeat demo
 
 TESTERS ?= 4
 test: test-locked test-lowest ## run all tests on real servers; missing servers are installed first
@@ -69,5 +69,5 @@ lock: ## update the lock files after a change of the dependencies in pyproject.t
 		--output-file requirements-lowest.txt pyproject.toml
 
 clean: ## remove everything that the other targets made
-	rm -rf .venv .venv-lowest .tools .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist chaos-report
+	rm -rf .venv .venv-demo .venv-lowest .tools .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist chaos-report
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
