@@ -147,7 +147,7 @@ def test_policies_are_told_from_options(app: Drumbeat) -> None:
     assert (schedule.job.queue, schedule.job.timeout) == ("mail", 5.0)
     assert schedule.policies.misfire == "all"
     with pytest.raises(InvalidPolicy, match="misfire"):
-        app.scheduled(MINUTE, name="other", misfire="sometimes")(nothing)
+        app.scheduled(MINUTE, name="other", misfire="sometimes")(nothing)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

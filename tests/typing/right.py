@@ -19,6 +19,7 @@ from drumbeat import (
     Task,
     bounded,
     cron,
+    current,
     daily,
     every,
 )
@@ -98,6 +99,10 @@ async def main() -> None:
     assert_type(greet.result(job), str)
     assert_type(await greet.submit("Ada", times=2), Job)
     assert_type(await greet.submit_many([("Ada",), {"name": "Bob"}]), list[Job])
+    assert_type(await greet.submit_many([greet.job("Ada"), greet.job("Bob", times=2)]), list[Job])
+    assert_type(await greet("Ada", times=2), str)
+    assert_type(add(1, right=2), int)
+    assert_type(await with_context(current(), 7), list[int])
     assert_type(greet.submit_sync("Ada", 3), Job)
 
     assert_type(add.result(await add.submit(1, right=2)), int)
@@ -120,6 +125,8 @@ async def main() -> None:
     assert_type(app.leadership.epoch, int | None)
     assert_type(await bounded(greet.submit, ["Ada", "Bob"], limit=2), list[Job])
     assert_type(await app.jobs.wait(job.id, timeout=3.0), Job)
+    assert_type(await app.jobs.wait(job, timeout="3s"), Job)
+    await app.wait_until_idle("1m")
 
 
 async def from_elsewhere(client: Client) -> None:
@@ -131,6 +138,25 @@ async def from_elsewhere(client: Client) -> None:
     assert_type((await client.health()).status, str)
     async for event in client.events.follow(["job"]):
         assert_type(event.kind, str)
+
+
+def without_a_loop() -> None:
+    with app.in_background(["worker"], wait="5s"):
+        job = greet.submit_sync("Ada")
+        assert_type(greet.submit_many_sync([greet.job("Ada")]), list[Job])
+        assert_type(app.sync.jobs.get(job), Job)
+        assert_type(app.sync.jobs.wait(job, timeout="5s"), Job)
+        assert_type(app.sync.schedules.preview("nightly", count=3), list[datetime])
+        app.sync.schedules.put("sum", "@hourly", add, args=(1, 2), misfire="all", overlap="allow")
+        with app.sync.lock("deploy", ttl="30s", wait=5) as lock:
+            assert_type(lock.token, int)
+            assert_type(lock.held, bool)
+        app.sync.config.put("colour", b"red")
+        for entry in app.sync.config.watch("colour"):
+            assert_type(entry.value if entry else None, bytes | None)
+        app.sync.wait_until_idle("1m")
+    app.start_in_background()
+    app.stop_in_background(grace="10s")
 
 
 def from_a_script() -> None:

@@ -49,6 +49,10 @@ app.task(retry=3)  # wrong
 app.task("greet")  # wrong
 app.scheduled(60)  # wrong
 app.scheduled(every(minutes=1), missfire="all")  # wrong
+app.scheduled(every(minutes=1), misfire="al")  # wrong
+app.scheduled(every(minutes=1), overlap="queue")  # wrong
+app.task(on_conflict="queue")  # wrong
+cron("0 2 * * *", dst_gap="never")  # wrong
 app.schedule("greet", every(minutes=1))  # wrong
 app.register(cleanup)  # wrong
 app.lock(7)  # wrong
@@ -84,6 +88,12 @@ async def main(ctx: Context, job: Job) -> None:
     number: int = greet.result(job)  # wrong
     text: str = add.result(job)  # wrong
     add(number, len(text))
+    await greet(7)  # wrong
+    add(1)  # wrong
+    await with_context(7)  # wrong
+    await greet.submit_many([add.job("one", 2)])  # wrong
+    app.sync.jobs.result("seven")  # wrong
+    app.sync.lock(7)  # wrong
     Retry.linear("three")  # wrong
     ctx.attempt_number.bit_length()  # wrong
 

@@ -23,6 +23,7 @@ from drumbeat.model.events import (
 )
 from drumbeat.model.fleet.lease import Epoch
 from drumbeat.model.schedules.plan import Plan, SkipReason
+from drumbeat.model.schedules.policy import Misfire
 from drumbeat.model.schedules.schedule import DueSchedule
 from drumbeat.rules.planning.plan import plan
 from drumbeat.testing.clock import START
@@ -238,9 +239,9 @@ async def test_a_plan_that_was_overtaken_is_made_again_at_once(
 async def test_ticks_missed_while_everything_was_down_are_accounted_for(
     fleet: Fleet, app: Drumbeat, heard: Heard
 ) -> None:
-    for name, policy in (("latest", "latest"), ("all", "all"), ("skip", "skip")):
+    for policy in Misfire:
 
-        @app.scheduled(every(minutes=5), name=name, misfire=policy, overlap="allow")
+        @app.scheduled(every(minutes=5), name=policy.value, misfire=policy, overlap="allow")
         async def work() -> None: ...
 
     async with fleet.running(app):

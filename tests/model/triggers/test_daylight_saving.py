@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from drumbeat.model.time.zones import DstGap, DstRepeat, zone
+from drumbeat.model.time.zones import DstGap, DstGapName, DstRepeat, DstRepeatName, zone
 from drumbeat.model.triggers import Trigger, cron, daily, every, monthly, weekly
 
 NEW_YORK = "America/New_York"
@@ -37,7 +37,7 @@ AUTUMN = ("2026-11-01T00:00-04:00", "2026-11-02T00:00-05:00")
         ("shift", ["2026-03-08T03:30-04:00"]),
     ],
 )
-def test_a_fixed_time_in_a_gap_follows_the_policy(gap: str, expected: list[str]) -> None:
+def test_a_fixed_time_in_a_gap_follows_the_policy(gap: DstGapName, expected: list[str]) -> None:
     for trigger in (
         cron("30 2 * * *", tz=NEW_YORK, dst_gap=gap),
         daily("02:30", tz=NEW_YORK).with_dst(gap=gap),
@@ -55,7 +55,9 @@ def test_a_fixed_time_in_a_gap_follows_the_policy(gap: str, expected: list[str])
         ("last", ["2026-11-01T01:30-05:00"]),
     ],
 )
-def test_a_fixed_time_in_a_repeat_follows_the_policy(repeat: str, expected: list[str]) -> None:
+def test_a_fixed_time_in_a_repeat_follows_the_policy(
+    repeat: DstRepeatName, expected: list[str]
+) -> None:
     for trigger in (
         cron("30 1 * * *", tz=NEW_YORK, dst_repeat=repeat),
         daily("01:30", tz=NEW_YORK).with_dst(repeat=repeat),

@@ -51,7 +51,8 @@ def command(
       drumbeat cron "30 2 * * *" --tz Europe/Paris
       drumbeat cron "0 9 * * mon-fri" --count 10 -o json
     """
-    trigger = cron(expression, tz=tz, **policies).in_zone(session.default_zone())
+    trigger = cron(expression, tz=tz).with_dst(policies.get("dst_gap"), policies.get("dst_repeat"))
+    trigger = trigger.in_zone(session.default_zone())
     if name is not None:
         trigger = trigger.bound(name)
     start = session.output.moments.read(after)

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.submitting.submissions import Submissions
 from drumbeat.engine.tasks.decorators import Decorator, TaskDecorator
-from drumbeat.engine.tasks.handle import Task, TaskEvents, TaskSettings
+from drumbeat.engine.tasks.handle import HandlerTask, Task, TaskEvents, TaskSettings
 from drumbeat.engine.tasks.hook_decorators import HookDecorators
 from drumbeat.engine.tasks.hooks import Checks, Hook, Hooks, checks
 from drumbeat.engine.tasks.limits import SharedLimit, read_on_conflict
@@ -78,7 +78,7 @@ class Declarations(HookDecorators):
         sorted_options = ScheduleOptions.sort(options)
         hooks = checks(before)
 
-        def decorate(handler: Callable[..., Any]) -> Task[..., Any]:
+        def decorate(handler: Callable[..., Any]) -> HandlerTask[..., Any, ..., Any]:
             options = self._options(sorted_options.task)
             definition = define(handler, name, options, process=process)
             definition = replace(definition, before=hooks)
@@ -171,25 +171,32 @@ class Declarations(HookDecorators):
         *,
         process: bool,
         before: tuple[Hook, ...],
-    ) -> Task[..., Any]:
+    ) -> HandlerTask[..., Any, ..., Any]:
         options = self._options(settings)
         definition = define(handler, name, options, process=process)
         return self._register(replace(definition, before=before), None)
 
-    def _register(self, definition: TaskDefinition, schedule: Schedule | None) -> Task[..., Any]:
+    def _register(
+        self, definition: TaskDefinition, schedule: Schedule | None
+    ) -> HandlerTask[..., Any, ..., Any]:
         # Check everything before anything is registered.
+        if self._registry.discard_earlier(definition):
+            self._declared.pop(definition.name, None)
         if schedule is not None:
             self._check(schedule)
         self._registry.add(definition)
         if schedule is not None:
             self._declare(schedule)
-        return self._handle(definition)
+        return HandlerTask(definition, self._submissions, None, self._events_of(definition.name))
 
     def _handle(self, definition: TaskDefinition) -> Task[..., Any]:
-        name, declared = definition.name, self._declared.get(definition.name)
+        return Task(definition, self._submissions, None, self._events_of(definition.name))
+
+    def _events_of(self, name: str) -> TaskEvents:
+        declared = self._declared.get(name)
         scheduled = declared is not None and declared.job.task == name
         subject = Subject(name, name, either=True) if scheduled else Subject(name)
-        return Task(definition, self._submissions, None, TaskEvents(self._bus, subject))
+        return TaskEvents(self._bus, subject)
 
     def _declare(self, schedule: Schedule) -> None:
         self._check(schedule)

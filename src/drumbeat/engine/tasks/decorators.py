@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, Unpack, cast, overload
 
 from drumbeat.engine.tasks.context import Context
-from drumbeat.engine.tasks.handle import Task, TaskSettings
+from drumbeat.engine.tasks.handle import HandlerTask, TaskSettings
 from drumbeat.engine.tasks.hooks import Checks, Hook, checks
 
 P = ParamSpec("P")
@@ -16,20 +16,26 @@ R = TypeVar("R")
 class Decorator:
     """Turns a function into a task. The engine fills a first parameter of type `Context`."""
 
-    def __init__(self, register: Callable[[Callable[..., Any]], Task[..., Any]]) -> None:
+    def __init__(
+        self, register: Callable[[Callable[..., Any]], HandlerTask[..., Any, ..., Any]]
+    ) -> None:
         self._register = register
 
     @overload
     def __call__(
         self, handler: Callable[Concatenate[Context, P], Coroutine[Any, Any, R]], /
-    ) -> Task[P, R]: ...
+    ) -> HandlerTask[P, R, Concatenate[Context, P], Coroutine[Any, Any, R]]: ...
     @overload
-    def __call__(self, handler: Callable[P, Coroutine[Any, Any, R]], /) -> Task[P, R]: ...
+    def __call__(
+        self, handler: Callable[P, Coroutine[Any, Any, R]], /
+    ) -> HandlerTask[P, R, P, Coroutine[Any, Any, R]]: ...
     @overload
-    def __call__(self, handler: Callable[Concatenate[Context, P], R], /) -> Task[P, R]: ...
+    def __call__(
+        self, handler: Callable[Concatenate[Context, P], R], /
+    ) -> HandlerTask[P, R, Concatenate[Context, P], R]: ...
     @overload
-    def __call__(self, handler: Callable[P, R], /) -> Task[P, R]: ...
-    def __call__(self, handler: Callable[..., Any], /) -> Task[..., Any]:
+    def __call__(self, handler: Callable[P, R], /) -> HandlerTask[P, R, P, R]: ...
+    def __call__(self, handler: Callable[..., Any], /) -> HandlerTask[..., Any, ..., Any]:
         return self._register(handler)
 
 
@@ -44,7 +50,7 @@ class Register(Protocol):
         *,
         process: bool,
         before: tuple[Hook, ...],
-    ) -> Task[..., Any]: ...
+    ) -> HandlerTask[..., Any, ..., Any]: ...
 
 
 class TaskDecorator:
@@ -56,13 +62,17 @@ class TaskDecorator:
     @overload
     def __call__(
         self, handler: Callable[Concatenate[Context, P], Coroutine[Any, Any, R]], /
-    ) -> Task[P, R]: ...
+    ) -> HandlerTask[P, R, Concatenate[Context, P], Coroutine[Any, Any, R]]: ...
     @overload
-    def __call__(self, handler: Callable[P, Coroutine[Any, Any, R]], /) -> Task[P, R]: ...
+    def __call__(
+        self, handler: Callable[P, Coroutine[Any, Any, R]], /
+    ) -> HandlerTask[P, R, P, Coroutine[Any, Any, R]]: ...
     @overload
-    def __call__(self, handler: Callable[Concatenate[Context, P], R], /) -> Task[P, R]: ...
+    def __call__(
+        self, handler: Callable[Concatenate[Context, P], R], /
+    ) -> HandlerTask[P, R, Concatenate[Context, P], R]: ...
     @overload
-    def __call__(self, handler: Callable[P, R], /) -> Task[P, R]: ...
+    def __call__(self, handler: Callable[P, R], /) -> HandlerTask[P, R, P, R]: ...
     @overload
     def __call__(
         self,
@@ -72,7 +82,9 @@ class TaskDecorator:
         before: Checks = ...,
         **settings: Unpack[TaskSettings],
     ) -> Decorator: ...
-    def __call__(self, *handlers: Callable[..., Any], **given: Any) -> Task[..., Any] | Decorator:
+    def __call__(
+        self, *handlers: Callable[..., Any], **given: Any
+    ) -> HandlerTask[..., Any, ..., Any] | Decorator:
         """Register a task under its function's name, or under the given one."""
         name: str | None = given.pop("name", None)
         process: bool = given.pop("process", False)

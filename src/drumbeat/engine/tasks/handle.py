@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
-from typing import Any, Generic, ParamSpec, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
+from functools import partial, update_wrapper
+from typing import Any, Generic, ParamSpec, Protocol, Self, TypeAlias, TypedDict, TypeVar, Unpack
 
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.tasks.limits import RateLimit, SharedLimit
@@ -15,11 +15,15 @@ from drumbeat.engine.tasks.options import Length, TaskOptions, refuse_task_optio
 from drumbeat.engine.tasks.task import TaskDefinition
 from drumbeat.model.errors import InvalidInput, InvalidOption, NotRunning
 from drumbeat.model.events import Event
-from drumbeat.model.jobs.job import Job, JobSpec, OnConflict
+from drumbeat.model.jobs.job import Job, JobSpec, OnConflictName
 from drumbeat.model.jobs.retry import Retry
 
 P = ParamSpec("P")
 R_co = TypeVar("R_co", covariant=True)
+Q = ParamSpec("Q")
+"""The parameters of the handler, with the context if it takes one."""
+C_co = TypeVar("C_co", covariant=True)
+"""What calling the handler returns: for a coroutine function, a coroutine."""
 Calls: TypeAlias = Iterable[JobSpec | tuple[Any, ...] | Mapping[str, Any]]
 """Calls of a task, each as its job, or by its arguments in order or by name."""
 
@@ -36,7 +40,7 @@ class TaskSettings(TypedDict, total=False):
     key: str | None
     key_concurrency: int
     exclusive: str | None
-    on_conflict: OnConflict | str | None
+    on_conflict: OnConflictName | None
     rate_limit: str | RateLimit | None
     limits: tuple[str | SharedLimit, ...]
     dedupe_key: str | None
@@ -101,6 +105,11 @@ class Task(Generic[P, R_co]):
         self._events = events
         self._joins = joins
         """Whether its jobs are part of a transaction of the caller."""
+        update_wrapper(self, definition.handler, updated=())  # for help() and other tools
+
+    def __get__(self, owner: object, kind: type | None = None) -> Self:
+        """Let `help()` show the handler's signature, as it does for what can be a method."""
+        return self
 
     @property
     def name(self) -> str:
@@ -192,3 +201,11 @@ class Task(Generic[P, R_co]):
             return None  # type: ignore[return-value]  # then the handler returned None
         decoded: R_co = self._definition.codec.decode_result(job.result)
         return decoded
+
+
+class HandlerTask(Task[P, R_co], Generic[P, R_co, Q, C_co]):
+    """A task as its decorator returns it: calling it is typed as calling its handler."""
+
+    def __call__(self, *args: Q.args, **kwargs: Q.kwargs) -> C_co:
+        called: C_co = super().__call__(*args, **kwargs)
+        return called

@@ -63,6 +63,24 @@ class TaskRegistry:
         if definition.place is Place.PROCESS:
             self.process_modules |= {definition.handler.__module__}
 
+    def discard_earlier(self, definition: TaskDefinition) -> bool:
+        """Remove the task that this one replaces, as a notebook's cell does when it is run again.
+
+        Both are the same function of `__main__`. Returns whether there was one.
+        """
+        earlier = self._tasks.get(definition.name)
+        places = [
+            (getattr(each.handler, "__module__", None), getattr(each.handler, "__qualname__", None))
+            for each in (earlier, definition)
+            if each is not None
+        ]
+        if earlier is None or places[0] != places[1] or places[0][0] != "__main__":
+            return False
+        del self._tasks[earlier.name]
+        for alias in earlier.options.aliases:
+            del self._aliases[alias]
+        return True
+
     def knows(self, name: str) -> bool:
         """Whether a task of the app has this name, or had it earlier."""
         return name in self._tasks or name in self._aliases

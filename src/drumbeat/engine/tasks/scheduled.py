@@ -13,10 +13,10 @@ from drumbeat.engine.tasks.context import Context
 from drumbeat.engine.tasks.handle import TaskSettings
 from drumbeat.engine.tasks.task import TaskDefinition
 from drumbeat.model.errors import InvalidInput, InvalidPolicy, InvalidTrigger
-from drumbeat.model.schedules.policy import Misfire, Overlap, Policies, RunOn
+from drumbeat.model.schedules.policy import MisfireName, OverlapName, Policies, RunOnName
 from drumbeat.model.schedules.schedule import Schedule
 from drumbeat.model.time.duration import parse_duration
-from drumbeat.model.time.zones import DstGap, DstRepeat
+from drumbeat.model.time.zones import DstGap, DstGapName, DstRepeat, DstRepeatName
 from drumbeat.model.triggers import cron
 from drumbeat.model.triggers.trigger import Trigger
 
@@ -24,17 +24,17 @@ from drumbeat.model.triggers.trigger import Trigger
 class PolicySettings(TaskSettings, total=False):
     """Policies of a schedule as keyword arguments, beside the options of its task."""
 
-    misfire: Misfire | str
+    misfire: MisfireName
     window: float | str | timedelta
     cap: int
-    overlap: Overlap | str
-    dst_gap: DstGap | str
-    dst_repeat: DstRepeat | str
+    overlap: OverlapName
+    dst_gap: DstGapName
+    dst_repeat: DstRepeatName
     jitter: float | str | timedelta
     start_at: datetime | None
     end_at: datetime | None
     max_runs: int | None
-    run_on: RunOn | str
+    run_on: RunOnName
 
 
 POLICIES = frozenset(PolicySettings.__annotations__) - frozenset(TaskSettings.__annotations__)

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias, TypedDict
 from drumbeat.model.errors import InvalidInput, InvalidOption
 from drumbeat.model.jobs.job import check_dedupe_for
 from drumbeat.model.jobs.retry import Retry
-from drumbeat.model.schedules.policy import Misfire, Overlap, RunOn
+from drumbeat.model.schedules.policy import MisfireName, OverlapName, RunOnName
 from drumbeat.model.time.duration import parse_duration
 from drumbeat.model.time.instant import aware
-from drumbeat.model.time.zones import DstGap, DstRepeat
+from drumbeat.model.time.zones import DstGapName, DstRepeatName
 from drumbeat.wire.retry import new_retry_view
 
 Length: TypeAlias = float | str | timedelta
@@ -37,22 +37,22 @@ class JobSettings(TypedDict, total=False):
 class RemotePolicySettings(TypedDict, total=False):
     """Policies of a schedule."""
 
-    misfire: Misfire | str
+    misfire: MisfireName
     window: Length
     cap: int
-    overlap: Overlap | str
+    overlap: OverlapName
     jitter: Length
     start_at: datetime | None
     end_at: datetime | None
     max_runs: int | None
-    run_on: RunOn | str
+    run_on: RunOnName
 
 
 class ScheduleSettings(RemotePolicySettings, total=False):
     """Policies of a schedule, and the options of its jobs."""
 
-    dst_gap: DstGap | str
-    dst_repeat: DstRepeat | str
+    dst_gap: DstGapName
+    dst_repeat: DstRepeatName
     queue: str
     priority: int
     timeout: Length | None

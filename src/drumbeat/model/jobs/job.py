@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import blake2b
+from typing import Literal, TypeAlias
 
 from drumbeat.model.errors import InvalidOption
 from drumbeat.model.ids import JobId, NodeId
@@ -62,6 +63,9 @@ class OnConflict(StrEnum):
 
     WAIT = "wait"
     CANCEL = "cancel"
+
+
+OnConflictName: TypeAlias = OnConflict | Literal["wait", "cancel"]
 
 
 @dataclass(frozen=True, slots=True)

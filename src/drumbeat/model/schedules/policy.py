@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from drumbeat.model.errors import InvalidPolicy
 from drumbeat.model.time.instant import aware
@@ -44,6 +45,11 @@ class RunOn(StrEnum):
     """On any worker of the queue."""
     LEADER = "leader"
     """On the leader, which cancels them when it loses its lease."""
+
+
+MisfireName: TypeAlias = Misfire | Literal["latest", "all", "skip"]
+OverlapName: TypeAlias = Overlap | Literal["skip", "allow", "queue_one", "replace"]
+RunOnName: TypeAlias = RunOn | Literal["worker", "leader"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

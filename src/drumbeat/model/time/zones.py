@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from enum import StrEnum
 from functools import cache
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
 from zoneinfo import ZoneInfo
 
 from drumbeat.model.errors import InvalidPolicy, NaiveDatetime, UnknownZone
@@ -72,6 +72,8 @@ class DstRepeat(StrEnum):
         return read_policy(cls, "dst_repeat", value)
 
 
+DstGapName: TypeAlias = DstGap | Literal["run_after", "skip", "shift"]
+DstRepeatName: TypeAlias = DstRepeat | Literal["first", "both", "last"]
 GapPolicy: TypeAlias = DstGap | str | None
 RepeatPolicy: TypeAlias = DstRepeat | str | None
 """A policy, its name, or None to keep the present one."""

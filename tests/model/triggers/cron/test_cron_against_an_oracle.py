@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drumbeat.model.errors import InvalidCron
+from drumbeat.model.time.zones import DstGap, DstRepeat
 from drumbeat.model.triggers import Cron, cron
 from drumbeat.model.triggers.wall_clock import WallClock
 
@@ -244,7 +245,9 @@ def test_the_next_tick_is_the_least_of_the_oracles_ticks_that_is_later(
 
     expression = f"{minute.text} {hour.text} {month_day.text} * {week_day.text}"
     try:
-        trigger = cron(expression, tz=zone, dst_gap=policies[0], dst_repeat=policies[1])
+        trigger = cron(
+            expression, tz=zone, dst_gap=DstGap(policies[0]), dst_repeat=DstRepeat(policies[1])
+        )
     except InvalidCron:
         possible = any(day_matches(day, month_day, week_day) for day in ALL_SHAPES_OF_YEARS)
         trigger = None

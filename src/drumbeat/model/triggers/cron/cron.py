@@ -10,7 +10,16 @@ from weakref import WeakValueDictionary
 
 from drumbeat.model.encoding.json_object import JsonObject, known
 from drumbeat.model.errors import InvalidCron, InvalidInput
-from drumbeat.model.time.zones import DstGap, DstRepeat, GapPolicy, RepeatPolicy, zone, zone_name
+from drumbeat.model.time.zones import (
+    DstGap,
+    DstGapName,
+    DstRepeat,
+    DstRepeatName,
+    GapPolicy,
+    RepeatPolicy,
+    zone,
+    zone_name,
+)
 from drumbeat.model.triggers.cron.days import cron_days
 from drumbeat.model.triggers.cron.syntax import CronFields, field_texts, is_spread, read_cron
 from drumbeat.model.triggers.cron.units import refuse_long_steps
@@ -110,8 +119,8 @@ def cron(
     expression: str,
     *,
     tz: str | tzinfo | None = None,
-    dst_gap: DstGap | str = DstGap.RUN_AFTER,
-    dst_repeat: DstRepeat | str = DstRepeat.FIRST,
+    dst_gap: DstGapName = DstGap.RUN_AFTER,
+    dst_repeat: DstRepeatName = DstRepeat.FIRST,
 ) -> Trigger:
     """Ticks by a cron expression: `cron("30 2 * * *", tz="Europe/Paris")`.
 
