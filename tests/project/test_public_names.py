@@ -1,8 +1,13 @@
 """The public names are a promise: adding or removing one requires a change of this list."""
 
 import inspect
+from types import ModuleType
+
+import pytest
 
 import drumbeat
+from drumbeat.model import errors, events
+from drumbeat.model.errors.root import NamedError
 
 PUBLIC = [
     "Calendar",
@@ -72,3 +77,21 @@ def test_every_public_class_and_function_has_a_docstring() -> None:
         if (inspect.isclass(thing) or inspect.isfunction(thing)) and not thing.__doc__
     ]
     assert silent == []
+
+
+def subclasses(root: type) -> set[type]:
+    return {root}.union(*map(subclasses, root.__subclasses__()))
+
+
+@pytest.mark.parametrize(
+    ("module", "root"), [(events, events.Event), (errors, errors.DrumbeatError)]
+)
+def test_every_event_and_error_is_imported_from_its_documented_module(
+    module: ModuleType, root: type
+) -> None:
+    ours = {each for each in subclasses(root) if each.__module__.startswith(module.__name__)}
+    ours -= {NamedError}  # only what some of them have in common
+    assert len(ours) > 20
+    assert {
+        each.__name__ for each in ours if getattr(module, each.__name__, None) is not each
+    } == set()
