@@ -9,6 +9,7 @@ from drumbeat import (
     Client,
     Context,
     Drumbeat,
+    Fail,
     Job,
     Retry,
     Schedule,
@@ -22,6 +23,7 @@ from drumbeat import (
     current,
     daily,
     every,
+    rate_limit,
 )
 from drumbeat.model.events import JobSettled, LeadershipGained, LeadershipLost
 from drumbeat.wire.job import JobView
@@ -52,6 +54,28 @@ async def with_context(ctx: Context, number: int) -> list[int]:
 
 @app.task(queue="mail", retry=Retry.backpressure(max_retries=5), timeout=30, priority=5)
 async def with_options(ctx: Context, number: int, *, loud: bool = False) -> None: ...
+
+
+def patience(attempt: int, error: BaseException) -> str | None:
+    return None if attempt > 2 else "5s"
+
+
+app.limit("mail", concurrency=5, on_conflict="wait")
+
+
+@app.task(
+    limits=("mail",),
+    aliases=("call_up",),
+    rate_limit=rate_limit("10/m", key="{customer}"),
+    dedupe_key="call-{customer}",
+    retry=Retry.by(patience).on(ConnectionError).never_on(ValueError, KeyError),
+)
+def call(customer: str) -> None:
+    raise Fail("nobody answers")
+
+
+@app.task(retry=Retry.delays("1s", 10, timedelta(minutes=1)))
+async def fetch(url: str) -> None: ...
 
 
 @app.task(name="in-a-process", process=True, heartbeat="10s", exclusive="x", on_conflict="wait")
