@@ -293,7 +293,8 @@ class Drumbeat(Declarations):
         """Run as a node until a signal stops it.
 
         Logs go to standard error as the settings say, unless logging was configured before. If the
-        start fails, prints the error and exits with 5 for an absent store, 2 for a wrong setting.
+        start fails, prints the error and exits with 5 for an absent store, 2 for a wrong setting,
+        1 for an `on_start` hook that failed.
         """
         self._lifecycle.run(roles)
 

@@ -428,6 +428,8 @@ async def test_middleware_sees_the_error_of_a_child_and_the_job_keeps_its_traceb
     assert job.status is (Status.CANCELLED if error is Cancel else Status.FAILED)
     assert text in (job.error or "")
     assert ("process_handlers.py" in (job.error or "")) == ("fail" in task.name)
+    assert (job.error or "").count("Traceback") <= 1, "the same text as without middleware"
+    assert "RuntimeError" not in (job.error or "")
     assert [type(each) for each in seen] == [error]
 
 

@@ -179,3 +179,20 @@ async def test_a_plain_hook_that_returns_a_coroutine_is_told_to_be_asynchronous(
     app.on_start(lambda: connect())
     with pytest.raises(StartHookFailed, match="declare it with async def"):
         await app.start()
+
+
+def test_a_start_hook_that_fails_ends_a_process_with_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    app = Drumbeat("memory://", environment={})
+
+    @app.on_start
+    def open_pool() -> None:
+        raise OSError("no route to postgresql://shop:secret@db/shop")
+
+    with pytest.raises(SystemExit) as ended:
+        app.run()
+    assert ended.value.code == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("Error: on_start ")
+    assert last.endswith("OSError: no route to postgresql://shop:***@db/shop")

@@ -20,9 +20,10 @@ from types import FrameType
 from typing import Any, Protocol, TypeAlias
 
 from drumbeat.engine.lifecycle.startup import StartAbandoned
-from drumbeat.model.errors import ConfigurationError, Unavailable
+from drumbeat.model.errors import ConfigurationError, StartHookFailed, Unavailable
 from drumbeat.model.visible_text import visible
 
+FAILED = 1
 BAD_SETTING = 2
 NO_STORE = 5
 """Exit codes; those of the command line for the same errors."""
@@ -137,11 +138,20 @@ def exit_on_failed_start(hide: Callable[[str], str]) -> Generator[None]:
     """
     try:
         yield
-    except (ConfigurationError, Unavailable) as error:
+    except (ConfigurationError, Unavailable, StartHookFailed) as error:
         for line in str(error).splitlines():
             sys.stderr.write(f"Error: {visible(hide(line))}\n")
-        code = NO_STORE if isinstance(error, Unavailable) else BAD_SETTING
-        raise SystemExit(code) from error
+        raise SystemExit(_exit_code(error)) from error
+
+
+def _exit_code(error: Exception) -> int:
+    match error:
+        case Unavailable():
+            return NO_STORE
+        case StartHookFailed():
+            return FAILED
+        case _:
+            return BAD_SETTING
 
 
 def freeze_loaded_objects() -> None:
