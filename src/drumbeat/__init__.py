@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from drumbeat.app import Drumbeat
     from drumbeat.electors import Elector, LeaderElection
     from drumbeat.engine.plumbing.bounded import bounded
+    from drumbeat.engine.tasks.blueprint import Blueprint
     from drumbeat.engine.tasks.context import Context, current
     from drumbeat.engine.tasks.handle import Task
     from drumbeat.engine.tasks.limits import rate_limit
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Blueprint",
     "Calendar",
     "Cancel",
     "Client",
@@ -104,6 +106,7 @@ _MODULES = {
     "fleet.remote.sync_client": ("SyncClient",),
     "electors": ("Elector", "LeaderElection"),
     "engine.plumbing.bounded": ("bounded",),
+    "engine.tasks.blueprint": ("Blueprint",),
     "engine.tasks.context": ("Context", "current"),
     "engine.tasks.handle": ("Task",),
     "engine.tasks.limits": ("rate_limit",),

@@ -13,11 +13,13 @@ from drumbeat.config import Config, Settings, masked
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.engine.submitting.submissions import JoinedSubmissions, Submissions
+from drumbeat.engine.tasks.blueprint import Blueprint, Host
 from drumbeat.engine.tasks.builtin import built_in
 from drumbeat.engine.tasks.declarations import Declarations
 from drumbeat.engine.tasks.defaults import Defaults
 from drumbeat.engine.tasks.handle import TaskSettings
 from drumbeat.engine.tasks.hooks import Hooks
+from drumbeat.engine.tasks.included_modules import IncludedModules
 from drumbeat.engine.tasks.listeners import L, Subject, listen
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.model.errors import ConfigurationError
@@ -60,6 +62,7 @@ class Drumbeat(Declarations):
     async def greet(name: str) -> str:
         return f"Hello, {name}"
     ```
+    `include` names the modules that declare its tasks; they are imported when the app starts.
     `task_defaults` are options that its tasks have unless they say otherwise:
     `{"queue": "mail", "timeout": 30}`. Settings are given by name; `drumbeat.config.Config` says
     what each means. The environment and `.env` stand above them, also for the addresses;
@@ -73,6 +76,7 @@ class Drumbeat(Declarations):
         coordinator: str | Coordinator | None = None,
         queue: str | Queue | None = None,
         elector: Elector = NO_ELECTOR,
+        include: Sequence[str] = (),
         runtime: Runtime | None = None,
         task_defaults: TaskSettings | None = None,
         environment: Mapping[str, str] | None = None,
@@ -100,8 +104,9 @@ class Drumbeat(Declarations):
         joined = None
         if joining is not None:
             joined = JoinedSubmissions(joining, CallersTransactions(), tracing, hooks)
-        submissions = Submissions(state.submitter, state.sync_bridge, joined)
-        super().__init__(state.registry, submissions, hooks, bus)
+        self._submissions = Submissions(state.submitter, state.sync_bridge, joined)
+        super().__init__(state.registry, self._submissions, hooks, bus)
+        self._modules = IncludedModules(include)
         state.declared = self._declared
         if elector is not NO_ELECTOR:
             self.obey(elector)
@@ -114,13 +119,40 @@ class Drumbeat(Declarations):
     def _lifecycle(self) -> Lifecycle:
         from drumbeat.wiring.lifecycle import Lifecycle  # noqa: PLC0415 - imports what a node needs
 
-        return Lifecycle(self._state, self._declared)
+        return Lifecycle(self._state, self._declared, self.load_modules)
 
     @cached_property
     def _node_thread(self) -> NodeThread:
         from drumbeat.wiring.node_thread import NodeThread  # noqa: PLC0415 - as above
 
         return NodeThread(self._lifecycle)
+
+    def include(self, blueprint: Blueprint) -> None:
+        """Take over the tasks, schedules, listeners and hooks of a blueprint, now and later."""
+        if not isinstance(blueprint, Blueprint):  # pyright: ignore[reportUnnecessaryIsInstance] - unchecked callers exist
+            raise ConfigurationError(
+                f"app.include takes a Blueprint, not {blueprint!r}; "
+                f"modules are named by Drumbeat(..., include=[...])"
+            )
+        blueprint.join(
+            Host(
+                self._registry,
+                self._declared,
+                self._submission,
+                self._hooks,
+                self._bus,
+                self._is_running,
+            )
+        )
+
+    def autodiscover(self, *packages: str, module: str = "tasks") -> None:
+        """Find the modules of this name in packages, and import them when the app starts."""
+        for package in packages:
+            self._modules.search(package, module)
+
+    def load_modules(self) -> None:
+        """Import the modules of `include` and `autodiscover` now, as the start and tools do."""
+        self._modules.load()
 
     @property
     def id(self) -> NodeId:

@@ -10,6 +10,7 @@ from drumbeat.model import errors, events
 from drumbeat.model.errors.root import NamedError
 
 PUBLIC = [
+    "Blueprint",
     "Calendar",
     "Cancel",
     "Client",

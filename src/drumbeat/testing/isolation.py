@@ -43,6 +43,7 @@ def isolated(app: Drumbeat, clock: FakeClock | None = None) -> Generator[Isolate
     """
     if inside.node(app) is not None:
         raise ConfigurationError("the app is running; it can be isolated only while it is stopped")
+    app.load_modules()  # now, because what the body declares is forgotten
     time = clock or FakeClock()
     settings = _settings(app.settings)
     other = Drumbeat("memory://", runtime=FakeRuntime(time), environment={}, **settings)

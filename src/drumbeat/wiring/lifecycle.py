@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from drumbeat.api.http.application import Api
@@ -42,11 +42,17 @@ if TYPE_CHECKING:
 
 
 class Lifecycle:
-    """Starts and stops the node of an app. `declared` holds the schedules of its code."""
+    """Starts and stops the node of an app.
 
-    def __init__(self, app: AppState, declared: Mapping[str, Schedule]) -> None:
+    `declared` holds the schedules of its code, and `load` imports the modules that declare some.
+    """
+
+    def __init__(
+        self, app: AppState, declared: Mapping[str, Schedule], load: Callable[[], None]
+    ) -> None:
         self._app = app
         self._declared = declared
+        self._load = load
         self._listeners: HttpListeners | None = None
         self._mounted: list[Api] = []
         renew_in_children(self._renew)
@@ -96,8 +102,10 @@ class Lifecycle:
         config, chosen = self._app.config, roles_of(roles)
         write_logs(config.log_level, config.log_format, masked)
         fastest = fastest_loop() if serves_http(config, chosen) else None
-        with exit_on_failed_start(masked), asyncio.Runner(loop_factory=fastest) as runner:
-            runner.run(self._run(chosen))
+        with exit_on_failed_start(masked):
+            self._load()  # here no loop runs yet, which some modules would refuse
+            with asyncio.Runner(loop_factory=fastest) as runner:
+                runner.run(self._run(chosen))
 
     def asgi(self) -> Api:
         """The HTTP API as an ASGI app, closed when the node stops."""
@@ -126,6 +134,7 @@ class Lifecycle:
         if app.running:
             raise NotRunning("the app is running already; stop it before starting it again")
         chosen = roles_of(roles)
+        self._load()
         if app.registry.process_modules:
             app.hooks.check_importable()
         app.starting = True

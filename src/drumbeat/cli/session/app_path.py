@@ -42,6 +42,7 @@ def load_app(path: str, given: CommandLine) -> Drumbeat:
     for part in (name or USUAL_NAME).split("."):
         found = getattr(found, part, None)
     if isinstance(found, Drumbeat):
+        found.load_modules()
         return found
     raise Problem(_no_app(module_name, name or USUAL_NAME, found, vars(module)), Exit.USAGE)
 

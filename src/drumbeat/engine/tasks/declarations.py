@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from drumbeat.engine.plumbing.bus import Bus
-from drumbeat.engine.submitting.submissions import Submissions
 from drumbeat.engine.tasks.decorators import Decorator, TaskDecorator
-from drumbeat.engine.tasks.handle import HandlerTask, Task, TaskEvents, TaskSettings
+from drumbeat.engine.tasks.handle import HandlerTask, Submission, Task, TaskEvents, TaskSettings
 from drumbeat.engine.tasks.hook_decorators import HookDecorators
 from drumbeat.engine.tasks.hooks import Checks, Hook, Hooks, checks
 from drumbeat.engine.tasks.limits import SharedLimit, read_on_conflict
@@ -34,13 +33,17 @@ from drumbeat.model.triggers.trigger import Trigger
 class Declarations(HookDecorators):
     """What code declares. Nothing is written before the app starts."""
 
+    _task_class: type[HandlerTask[..., Any, ..., Any]] = HandlerTask
+
     def __init__(
-        self, registry: TaskRegistry, submissions: Submissions, hooks: Hooks, bus: Bus
+        self, registry: TaskRegistry, submission: Submission, hooks: Hooks, bus: Bus
     ) -> None:
         super().__init__(hooks)
         self._bus = bus
         self._registry = registry
-        self._submissions = submissions
+        self._submission = submission
+        self._prefix = ""
+        """What the names of its tasks and schedules begin with."""
         self._declared: dict[str, Schedule] = {}
         self.task = TaskDecorator(self._register_task)
         """Registers a task: `@app.task`, or `@app.task(queue="mail", timeout=30)`."""
@@ -80,7 +83,7 @@ class Declarations(HookDecorators):
 
         def decorate(handler: Callable[..., Any]) -> HandlerTask[..., Any, ..., Any]:
             options = self._options(sorted_options.task)
-            definition = define(handler, name, options, process=process)
+            definition = define(handler, self._named(handler, name), options, process=process)
             definition = replace(definition, before=hooks)
             arguments = Arguments(args, kwargs or {})
             schedule = schedule_of(
@@ -111,9 +114,10 @@ class Declarations(HookDecorators):
         definition = self._registry.get(task.name)
         sorted_options = ScheduleOptions.sort(options)
         definition = definition.for_schedule(sorted_options.task, task.schedule_options())
+        named = self._prefix + name if name else task.name
         schedule = schedule_of(
-            name or task.name,
-            self._trigger(name or task.name, when),
+            named,
+            self._trigger(named, when),
             definition,
             sorted_options,
             Arguments(args, kwargs or {}),
@@ -132,10 +136,10 @@ class Declarations(HookDecorators):
                 )
         options = ScheduleOptions.sort(task.options)
         chosen = self._options(options.task)
-        definition = define(task.execute, task.name, chosen)
+        name = self._prefix + task.name
+        definition = define(task.execute, name, chosen)
         return self._register(
-            definition,
-            schedule_of(task.name, self._trigger(task.name, task.schedule), definition, options),
+            definition, schedule_of(name, self._trigger(name, task.schedule), definition, options)
         )
 
     def limit(
@@ -173,7 +177,7 @@ class Declarations(HookDecorators):
         before: tuple[Hook, ...],
     ) -> HandlerTask[..., Any, ..., Any]:
         options = self._options(settings)
-        definition = define(handler, name, options, process=process)
+        definition = define(handler, self._named(handler, name), options, process=process)
         return self._register(replace(definition, before=before), None)
 
     def _register(
@@ -187,16 +191,22 @@ class Declarations(HookDecorators):
         self._registry.add(definition)
         if schedule is not None:
             self._declare(schedule)
-        return HandlerTask(definition, self._submissions, None, self._events_of(definition.name))
+        return self._handle(definition)
 
-    def _handle(self, definition: TaskDefinition) -> Task[..., Any]:
-        return Task(definition, self._submissions, None, self._events_of(definition.name))
+    def _handle(self, definition: TaskDefinition) -> HandlerTask[..., Any, ..., Any]:
+        events = self._events_of(definition.name)
+        return self._task_class(definition, self._submission, None, events)
 
     def _events_of(self, name: str) -> TaskEvents:
         declared = self._declared.get(name)
         scheduled = declared is not None and declared.job.task == name
         subject = Subject(name, name, either=True) if scheduled else Subject(name)
         return TaskEvents(self._bus, subject)
+
+    def _named(self, handler: Callable[..., Any], name: str | None) -> str | None:
+        """The name of a task with the prefix; None: `define` says that it needs one."""
+        named = name or getattr(handler, "__name__", "")
+        return self._prefix + named if named else None
 
     def _declare(self, schedule: Schedule) -> None:
         self._check(schedule)

@@ -141,7 +141,7 @@ class Task(Generic[P, R_co]):
         definition = self._definition
         chosen = definition.call_options(self._options or definition.options, changes)
         refuse_task_options(changes)
-        return Task(definition, submission, chosen, self._events, joins=joins)
+        return type(self)(definition, submission, chosen, self._events, joins=joins)
 
     def on(self, kind: type[Event]) -> Callable[[L], L]:
         """Call a function for each event of a kind about this task. A decorator.

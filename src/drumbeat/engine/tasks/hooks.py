@@ -149,6 +149,17 @@ class Hooks:
         _ = hook.reference
         self.on_child_start += (hook,)
 
+    def add_all(self, other: Hooks) -> None:
+        """Add the hooks of another, after one's own."""
+        self.around_attempts |= other.around_attempts
+        self.middleware += other.middleware
+        self.sync_middleware += other.sync_middleware
+        self.before += other.before
+        self.submit_middleware += other.submit_middleware
+        self.on_start += other.on_start
+        self.on_stop += other.on_stop
+        self.on_child_start += other.on_child_start
+
     def check_importable(self) -> None:
         """Refuse hooks that child processes would need and cannot import."""
         for hook in self.sync_middleware:

@@ -92,6 +92,10 @@ class TaskRegistry:
             raise UnknownTask(name, tuple(self.names))
         return definition
 
+    def definitions(self) -> tuple[TaskDefinition, ...]:
+        """The app's tasks, in the order in which they were registered."""
+        return tuple(self._tasks.values())
+
     def secrets(self, task: str) -> tuple[str, ...]:
         """The arguments of a task whose values are never shown; none if the task is unknown."""
         definition = self._tasks.get(task) or self._aliases.get(task)
