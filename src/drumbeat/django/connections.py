@@ -14,7 +14,7 @@ import inspect
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 from asgiref.sync import sync_to_async
 from django.db import close_old_connections, connections, reset_queries
@@ -50,6 +50,11 @@ def with_fresh_connections(handler: Callable[..., Any]) -> Callable[..., Any]:
             return handler(*args, **kwargs)
 
     return run
+
+
+def own_handler(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """The user's own handler within `with_fresh_connections`."""
+    return cast("Callable[..., Any]", vars(handler)["__wrapped__"])
 
 
 def _prepare() -> None:

@@ -7,6 +7,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack, cast, overload
 
 from django.db import transaction
 
+from drumbeat.django.connections import own_handler
 from drumbeat.engine.tasks.context import Context
 from drumbeat.engine.tasks.decorators import Decorator, TaskDecorator
 from drumbeat.engine.tasks.handle import CallSettings, Task, TaskSettings
@@ -19,6 +20,10 @@ R_co = TypeVar("R_co", covariant=True)
 
 class DjangoTask(Task[P, R_co]):
     """A task that can also be submitted once a transaction of Django is committed."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the handler as if it were no task: the connections stay as the caller has them."""
+        return own_handler(self._definition.handler)(*args, **kwargs)
 
     def options(self, **changes: Unpack[CallSettings]) -> DjangoTask[P, R_co]:
         return cast("DjangoTask[P, R_co]", super().options(**changes))

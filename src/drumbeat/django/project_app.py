@@ -7,10 +7,10 @@ from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import django
 from django.apps import apps
 from django.utils.module_loading import module_has_submodule
 
-import django
 from drumbeat.app import Drumbeat
 from drumbeat.django.connections import with_fresh_connections
 from drumbeat.django.django_task import DjangoTask, DjangoTaskDecorator

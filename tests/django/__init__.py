@@ -1,1 +1,0 @@
-"""Tests of the Django package: each runs Django in a process of its own."""
