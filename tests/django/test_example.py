@@ -65,6 +65,8 @@ def test_options_count_also_if_the_app_exists_before_they_are_read(project: Proj
     project.manage("drumbeat", "db", "migrate", "--store", store)
     assert (project.folder / "other.db").exists()
     assert not (project.folder / "drumbeat.db").exists()
+    with project.managing("drumbeat", "run", "--store", store, "--instance-id", "seven") as node:
+        node.says("instance_id=seven")
 
 
 def test_another_command_can_call_it(project: Project) -> None:
