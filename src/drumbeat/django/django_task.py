@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack, cast, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, cast, overload
 
 from django.db import transaction
 
 from drumbeat.django.connections import own_handler
 from drumbeat.engine.tasks.context import Context
 from drumbeat.engine.tasks.decorators import Decorator, TaskDecorator
-from drumbeat.engine.tasks.handle import CallSettings, Task, TaskSettings
+from drumbeat.engine.tasks.handle import CallSettings, HandlerTask, TaskSettings
 from drumbeat.engine.tasks.hooks import Checks
 
 P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
+Q = ParamSpec("Q")
+C_co = TypeVar("C_co", covariant=True)
 
 
-class DjangoTask(Task[P, R_co]):
+class DjangoTask(HandlerTask[P, R_co, Q, C_co], Generic[P, R_co, Q, C_co]):
     """A task that can also be submitted once a transaction of Django is committed."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the handler as if it were no task: the connections stay as the caller has them."""
         return own_handler(self._definition.handler)(*args, **kwargs)
 
-    def options(self, **changes: Unpack[CallSettings]) -> DjangoTask[P, R_co]:
-        return cast("DjangoTask[P, R_co]", super().options(**changes))
+    def options(self, **changes: Unpack[CallSettings]) -> DjangoTask[P, R_co, Q, C_co]:
+        return cast("DjangoTask[P, R_co, Q, C_co]", super().options(**changes))
 
     def submit_on_commit(self, *args: P.args, **kwargs: P.kwargs) -> None:
         """Submit once the open transaction of the default database is committed, or now.
@@ -45,15 +47,19 @@ class DjangoDecorator(Decorator):
     @overload
     def __call__(
         self, handler: Callable[Concatenate[Context, P], Coroutine[Any, Any, R]], /
-    ) -> DjangoTask[P, R]: ...
+    ) -> DjangoTask[P, R, Concatenate[Context, P], Coroutine[Any, Any, R]]: ...
     @overload
-    def __call__(self, handler: Callable[P, Coroutine[Any, Any, R]], /) -> DjangoTask[P, R]: ...
+    def __call__(
+        self, handler: Callable[P, Coroutine[Any, Any, R]], /
+    ) -> DjangoTask[P, R, P, Coroutine[Any, Any, R]]: ...
     @overload
-    def __call__(self, handler: Callable[Concatenate[Context, P], R], /) -> DjangoTask[P, R]: ...
+    def __call__(
+        self, handler: Callable[Concatenate[Context, P], R], /
+    ) -> DjangoTask[P, R, Concatenate[Context, P], R]: ...
     @overload
-    def __call__(self, handler: Callable[P, R], /) -> DjangoTask[P, R]: ...
-    def __call__(self, handler: Callable[..., Any], /) -> DjangoTask[..., Any]:
-        return cast("DjangoTask[..., Any]", super().__call__(handler))
+    def __call__(self, handler: Callable[P, R], /) -> DjangoTask[P, R, P, R]: ...
+    def __call__(self, handler: Callable[..., Any], /) -> DjangoTask[..., Any, ..., Any]:
+        return cast("DjangoTask[..., Any, ..., Any]", super().__call__(handler))
 
 
 class DjangoTaskDecorator(TaskDecorator):
@@ -62,13 +68,17 @@ class DjangoTaskDecorator(TaskDecorator):
     @overload
     def __call__(
         self, handler: Callable[Concatenate[Context, P], Coroutine[Any, Any, R]], /
-    ) -> DjangoTask[P, R]: ...
+    ) -> DjangoTask[P, R, Concatenate[Context, P], Coroutine[Any, Any, R]]: ...
     @overload
-    def __call__(self, handler: Callable[P, Coroutine[Any, Any, R]], /) -> DjangoTask[P, R]: ...
+    def __call__(
+        self, handler: Callable[P, Coroutine[Any, Any, R]], /
+    ) -> DjangoTask[P, R, P, Coroutine[Any, Any, R]]: ...
     @overload
-    def __call__(self, handler: Callable[Concatenate[Context, P], R], /) -> DjangoTask[P, R]: ...
+    def __call__(
+        self, handler: Callable[Concatenate[Context, P], R], /
+    ) -> DjangoTask[P, R, Concatenate[Context, P], R]: ...
     @overload
-    def __call__(self, handler: Callable[P, R], /) -> DjangoTask[P, R]: ...
+    def __call__(self, handler: Callable[P, R], /) -> DjangoTask[P, R, P, R]: ...
     @overload
     def __call__(
         self,

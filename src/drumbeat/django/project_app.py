@@ -15,7 +15,7 @@ from drumbeat.app import Drumbeat
 from drumbeat.django.connections import with_fresh_connections
 from drumbeat.django.django_task import DjangoTask, DjangoTaskDecorator
 from drumbeat.django.project_settings import NAME, ProjectSettings
-from drumbeat.engine.tasks.handle import Task
+from drumbeat.engine.tasks.handle import HandlerTask
 from drumbeat.engine.tasks.task import TaskDefinition
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.schedules.schedule import Schedule
@@ -53,7 +53,9 @@ class DjangoDrumbeat(Drumbeat):
         """The result of a coroutine of this app, for code without an event loop."""
         return self._state.sync_bridge.call(work)
 
-    def _register(self, definition: TaskDefinition, schedule: Schedule | None) -> Task[..., Any]:
+    def _register(
+        self, definition: TaskDefinition, schedule: Schedule | None
+    ) -> HandlerTask[..., Any, ..., Any]:
         handler = with_fresh_connections(definition.handler)
         return super()._register(replace(definition, handler=handler), schedule)
 

@@ -118,8 +118,10 @@ class DrumbeatBackend(BaseTaskBackend):
         run = _asynchronous(self, task) if _is_async(task.func) else _synchronous(self, task)
         app_of_the_project().task(name=task.module_path, queue=task.queue_name)(run)
 
-    def _handle(self, task: AnyTask) -> DjangoTask[Any, Any]:
-        handle = cast("DjangoTask[Any, Any]", app_of_the_project().task_named(task.module_path))
+    def _handle(self, task: AnyTask) -> DjangoTask[..., Any, ..., Any]:
+        handle = cast(
+            "DjangoTask[..., Any, ..., Any]", app_of_the_project().task_named(task.module_path)
+        )
         changes: CallSettings = {"queue": task.queue_name, "priority": task.priority}
         if task.run_after is not None:
             changes["run_at"] = task.run_after

@@ -27,7 +27,7 @@ from flask import Flask
 
 from drumbeat.app import Drumbeat
 from drumbeat.engine.tasks.context import CURRENT
-from drumbeat.engine.tasks.handle import Task
+from drumbeat.engine.tasks.handle import HandlerTask
 from drumbeat.engine.tasks.task import TaskDefinition
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.schedules.schedule import Schedule
@@ -71,7 +71,9 @@ class FlaskDrumbeat(Drumbeat):
         finally:
             _ENTERED.reset(token)
 
-    def _register(self, definition: TaskDefinition, schedule: Schedule | None) -> Task[..., Any]:
+    def _register(
+        self, definition: TaskDefinition, schedule: Schedule | None
+    ) -> HandlerTask[..., Any, ..., Any]:
         handler = _within(self._context, definition.handler)
         return super()._register(replace(definition, handler=handler), schedule)
 
