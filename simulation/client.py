@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Act: TypeAlias = Callable[[], Coroutine[Any, Any, None]]
 
 BATCH = 3
+EXPIRES = 2.0
+"""Seconds after which a third of the submitted jobs may not start any more."""
 BACKFILLED = ("often", "single", "patient")
 EDITED = ("edited-1", "edited-2", "often", "single")
 
@@ -83,10 +85,12 @@ class Client:
         history.acknowledged.append(Acknowledged(self._world.loop.time(), what, subject))
 
     async def _submit(self) -> None:
-        payload = f"payload {next(self._numbers)}"
+        number = next(self._numbers)
+        payload = f"payload {number}"
         delay = self._random.choice((0.0, 0.0, 1.5))
         name = self._random.choice(("work", "work", "toil"))
-        task = self._app.task_named(name).options(delay=delay)
+        expires = EXPIRES if number % 3 == 0 else None
+        task = self._app.task_named(name).options(delay=delay, expires=expires)
         job = await task.submit(payload)
         self._jobs.append(job.id)
         self._acknowledge("submitted", (job.id, payload))

@@ -30,6 +30,7 @@ SERVER_WATCHERS: tuple[type[ServerWatcher], ...] = (
     jobs.OnlyLegalChanges,
     jobs.CompletedAtMostOnce,
     jobs.EndingsOfAStopAreKept,
+    jobs.NothingStartsOnceExpired,
 )
 WATCHERS: dict[type[Step], tuple[type[Watcher[Any]], ...]] = {
     Belief: (leases.OneBeliever,),

@@ -1,10 +1,10 @@
-"""S11 to S16, S20 and S21: the fate of jobs, by the answers of the store and by their handlers."""
+"""S11 to S16, S20 to S22: the fate of jobs, by the answers of the store and by their handlers."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import cast
 
 from drumbeat.model.ids import JobId
@@ -12,6 +12,7 @@ from drumbeat.model.jobs.job import (
     FINAL,
     Cancelled,
     Change,
+    ExpiredJobs,
     Hold,
     Inserted,
     Job,
@@ -35,7 +36,7 @@ class OnlyLegalChanges(ServerWatcher):
     It follows the status of every job independently, by the answers of the store.
     """
 
-    calls = frozenset({"take", "settle", "reap", "cancel"})
+    calls = frozenset({"take", "settle", "reap", "cancel", "expire"})
 
     def __init__(self, history: History) -> None:
         super().__init__(history)
@@ -45,17 +46,19 @@ class OnlyLegalChanges(ServerWatcher):
     def see(self, step: ExecutedRequest) -> Iterator[Violation]:
         if step.error is not None:
             return
-        if isinstance(step.answer, Taken):
-            taken = step.answer
-            for verdict in taken.verdicts:
-                if isinstance(verdict, Settled):
-                    yield from self._settle(step, verdict)
-            for job_id in taken.cancelled:
-                yield from self._cancel(step, job_id)
-            for attempt in taken.attempts:
-                yield from self._claim(step, attempt.job_id, attempt.hold.fence)
-            return
-        for each in cast("tuple[object, ...]", step.answer):
+        match step.answer:
+            case Taken() as taken:
+                yield from self._ended(step, taken.verdicts)
+                yield from self._ended(step, map(Cancelled, (*taken.cancelled, *taken.expired)))
+                for attempt in taken.attempts:
+                    yield from self._claim(step, attempt.job_id, attempt.hold.fence)
+            case ExpiredJobs(job_ids):
+                yield from self._ended(step, map(Cancelled, job_ids))
+            case answer:
+                yield from self._ended(step, cast("tuple[object, ...]", answer))
+
+    def _ended(self, step: ExecutedRequest, verdicts: Iterable[object]) -> Iterator[Violation]:
+        for each in verdicts:
             if isinstance(each, Settled):
                 yield from self._settle(step, each)
             elif isinstance(each, Cancelled):
@@ -117,6 +120,21 @@ class CompletedAtMostOnce(ServerWatcher):
                     first = self._completed[attempt.job_id].by
                     text = f"job {attempt.job_id}, completed by {first}, was claimed by {step.by}"
                     yield Violation("S12", step.at, text)
+
+
+class NothingStartsOnceExpired(ServerWatcher):
+    """S22: no claim starts a job that has expired by the clock of the store."""
+
+    calls = frozenset({"take"})
+
+    def see(self, step: ExecutedRequest) -> Iterator[Violation]:
+        if isinstance(step.answer, Taken):
+            for attempt in step.answer.attempts:
+                expires_at = attempt.spec.expires_at(attempt.created_at)
+                if expires_at is not None and expires_at <= attempt.started_at:
+                    late = attempt.started_at - expires_at
+                    text = f"{step.by} claimed job {attempt.job_id}, which had expired {late} ago"
+                    yield Violation("S22", step.at, text)
 
 
 class NoTwoHandlersAtOnce(Watcher[HandlerStep]):

@@ -58,6 +58,8 @@ FILTERS = (
     JobFilter(created_to=after(3)),
     JobFilter(task="a", created_from=after(1), created_to=after(4)),
     JobFilter(tag=LONG_TAG),
+    JobFilter(expired=True),
+    JobFilter(expired=True, task="a", schedule="nightly"),
 )
 
 
@@ -91,7 +93,8 @@ class Driver:
                 return list(await jobs.reopen([JobId(step.job)], now))
             case Wait():
                 self._seconds += step.seconds
-                return await jobs.promote(100, after(self._seconds))
+                promoted = await jobs.promote(100, after(self._seconds))
+                return promoted, (await jobs.expire(100, after(self._seconds))).job_ids
             case Restart():
                 self._store = await self._restart(self._store)
                 return None

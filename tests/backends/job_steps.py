@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from hypothesis import strategies as st
 
@@ -16,6 +16,7 @@ from drumbeat.model.jobs.job import (
     Rate,
 )
 
+NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 TASKS = ("a", "b", "c")
 QUEUES = ("x", "y")
 LONG_TAG = "blue" * 50
@@ -44,6 +45,9 @@ specs = st.builds(
     delay=st.sampled_from([timedelta(0)] * 4 + [timedelta(seconds=3)]),
     tags=st.sampled_from([*[()] * 4, ("red",), ("red", LONG_TAG), (LONG_TAG + "r",)]),
     schedule=st.sampled_from([None, None, "nightly"]),
+    expires=st.sampled_from(
+        [*[None] * 4, timedelta(seconds=2), timedelta(seconds=5), NOON + timedelta(seconds=6)]
+    ),
     dedupe_key=st.sampled_from([None] * 5 + ["k", "l"]),
     dedupe_for=st.sampled_from([USUAL] * 4 + [timedelta(0), timedelta(seconds=4)]),
     limits=st.sampled_from(

@@ -31,6 +31,8 @@ SHAPE = {
     "dedupe_key",
     "dedupe_scope",
     "tags",
+    "expires_at",
+    "expired",
     "result",
     "error",
     "cancel_requested",

@@ -12,7 +12,9 @@ from drumbeat.model.jobs.job import Job, JobSpec, Progress, Status
 from drumbeat.wire.job import JobView, ProgressView, job_view
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
-NOT_TOLD = frozenset({"delay", "timeout", "retry", "dedupe_for", "limits", "rate", "trace"})
+NOT_TOLD = frozenset(
+    {"delay", "timeout", "retry", "dedupe_for", "limits", "rate", "trace", "expires"}
+)
 """What a view does not tell of a job's spec."""
 
 
@@ -28,6 +30,7 @@ def test_a_view_tells_every_field_of_a_job_that_it_does_not_leave_out() -> None:
         schedule="nightly",
         tick_at=NOON + timedelta(minutes=5),
         tags=("vip",),
+        expires=timedelta(hours=2),
     )
     job = Job(
         id=JobId(3),

@@ -20,16 +20,20 @@ Item = TypeVar("Item")
 HISTORY = 100
 """How many ended attempts of a job are kept."""
 LIMIT_REACHED = "its limit was reached when its turn came"
+MOST_EXPIRED = 1_000
+"""How many expired jobs one claim ends at most. After so many it claims nothing."""
 SETTLED = {change: after(Status.RUNNING, change) for change in SETTLING}
 """The status of a running job after a change. A pending one may be queued at once instead."""
 REPLACED = "replaced by a later tick of its schedule"
 
 
 def check_times(specs: Sequence[JobSpec]) -> None:
-    """Reject a job whose time has no zone, before anything is written."""
+    """Reject a job with a time that has no zone, before anything is written."""
     for spec in specs:
         if spec.run_at is not None:
             aware("run_at", spec.run_at)
+        if isinstance(spec.expires, datetime):
+            aware("expires", spec.expires)
 
 
 def check_settlements(settlements: Sequence[Settlement]) -> None:

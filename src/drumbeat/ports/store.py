@@ -23,6 +23,7 @@ from drumbeat.model.jobs.job import (
     Cancelled,
     CancelRequested,
     Duplicate,
+    ExpiredJobs,
     Inserted,
     Job,
     JobFilter,
@@ -146,6 +147,14 @@ class JobStore(Protocol):
         """Queue pending jobs that are due, earliest first, and return when the next one is due."""
         ...
 
+    async def expire(self, limit: int, at: At = None) -> ExpiredJobs:
+        """End waiting jobs that have expired as cancelled, with the error `EXPIRED`.
+
+        The longest expired come first. Also says when the next one expires, or an earlier instant;
+        a job that a worker holds counts again once it waits.
+        """
+        ...
+
     async def stale(self, queued_for: timedelta, limit: int, at: At = None) -> Promoted:
         """Tickets of jobs that have been queued for that long, to be published again."""
         ...
@@ -169,6 +178,10 @@ class JobStore(Protocol):
         holds and starts later. A job with limits or a rate is never claimed ahead, since holding it
         would block others with its key: the claim ends before such a job.
 
+        A job that has expired by the instant of the claim never starts: it ends as by `expire`, and
+        is named in `Taken.expired`. If such jobs took the places of others, `try_at` says to ask
+        again.
+
         Jobs of a paused queue are neither claimed nor cancelled for a limit.
 
         If the answer is lost, the claimed jobs are found by `held`.
@@ -182,9 +195,11 @@ class JobStore(Protocol):
 
         RETRY and SNOOZE wait for their delay from now. GIVE_BACK keeps `run_at`, and so its place.
         SNOOZE and GIVE_BACK do not count the attempt. A job whose cancellation was requested does
-        not wait or queue again: it ends as cancelled, with the reason of the request. A hold that
-        is over is `Superseded` and changes nothing, so repeating a settlement is harmless. A change
-        that a running job cannot make raises `IllegalChange` before anything is written.
+        not wait or queue again: it ends as cancelled, with the reason of the request. A RETRY
+        whose wait would end when the job has expired fails the job instead, with the same error.
+        A hold that is over is `Superseded` and changes nothing, so repeating a settlement is
+        harmless. A change that a running job cannot make raises `IllegalChange` before anything
+        is written.
         """
         ...
 
@@ -195,7 +210,10 @@ class JobStore(Protocol):
         ...
 
     async def reopen(self, job_ids: Sequence[JobId], at: At = None) -> Sequence[Reopened | TooLate]:
-        """Queue failed or cancelled jobs again. Attempts count from zero; the fence goes on."""
+        """Queue failed or cancelled jobs again. Attempts count from zero; the fence goes on.
+
+        They do not expire any more: `spec.expires` is None.
+        """
         ...
 
     async def lost(self, limit: int, at: At = None) -> Sequence[Attempt]:

@@ -10,6 +10,7 @@ from drumbeat.model.events import (
     AttemptEnded,
     Event,
     JobExcluded,
+    JobExpired,
     LeadershipGained,
     LeadershipLost,
     SchedulesUnknown,
@@ -25,6 +26,8 @@ from drumbeat.telemetry.instruments import Instruments
 E = TypeVar("E", bound=Event)
 
 FIRED = (Outcome.FIRED.value,)
+EXPIRED = "expired"
+"""An outcome of its own: in the store the job is cancelled."""
 ELSEWHERE = (SkipReason.ELSEWHERE.value,)
 
 
@@ -62,6 +65,9 @@ def count_events(bus: EventSource, instruments: Instruments) -> None:
         queue = instruments.queues.of(event.job.spec.queue)
         instruments.finished.add((Status.CANCELLED.value, queue))
 
+    def expired(event: JobExpired) -> None:
+        instruments.finished.add((EXPIRED, instruments.queues.of(event.job.spec.queue)))
+
     bus.on(LeadershipGained, transition)
     bus.on(LeadershipLost, transition)
     bus.on(TickFired, fired)
@@ -71,3 +77,4 @@ def count_events(bus: EventSource, instruments: Instruments) -> None:
     bus.on(AttemptCompleted, completed)
     bus.on(AttemptEnded, ended)
     bus.on(JobExcluded, excluded)
+    bus.on(JobExpired, expired)

@@ -96,6 +96,11 @@ TABLE: Mapping[type[Event], tuple[int, str, str]] = {
         "A job was cancelled because its limit or its exclusive name is taken",
         "exclusive=name task=job.spec.task job_id=job.id tick_at=job.spec.tick_at",
     ),
+    events.JobExpired: (
+        WARNING,
+        "A job expired before it could start",
+        "task=job.spec.task job_id=job.id schedule=job.spec.schedule expires_at=job.expires_at",
+    ),
     events.TaskUnknown: (
         WARNING,
         "Jobs wait because their task is unknown on this node",

@@ -29,6 +29,7 @@ class Filters(TypedDict, total=False):
     tag: str | None
     created_from: datetime | None
     created_to: datetime | None
+    expired: bool
 
 
 async def submitted(

@@ -80,10 +80,10 @@ class _Draining:
         counts = await self._jobs.counts()
         queues = [queue for queue, jobs in counts.items() if jobs.get(Status.QUEUED)]
         taken = await self._hand.take(queues, self._setup.registry.runnable)
-        self._ended["cancelled"] += len(taken.cancelled)
+        self._ended["cancelled"] += len(taken.cancelled) + len(taken.expired)
         for attempt in taken.attempts:
             self._ended[_how(await self._hand.work(attempt))] += 1
-        if taken.attempts or taken.cancelled:
+        if taken.attempts or taken.cancelled or taken.expired:
             return True
         return await self._wait_for(taken.try_at, promoted.next_at)
 

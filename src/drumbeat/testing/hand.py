@@ -21,7 +21,7 @@ from drumbeat.engine.working.attempts import Attempts
 from drumbeat.engine.working.process_slots import ProcessSlots
 from drumbeat.engine.working.slots import Slots
 from drumbeat.model.errors import ConfigurationError, Outcome
-from drumbeat.model.events import AttemptSuperseded, JobConflicted, JobSettled
+from drumbeat.model.events import AttemptSuperseded, JobConflicted, JobSettled, JobsExpired
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Attempt, Settled, Settlement, Status, Superseded, Taken, Wanted
 from drumbeat.model.jobs.retry import Retry
@@ -59,6 +59,8 @@ class Hand:
         taken = await self._jobs.take(Wanted(tuple(queues), tasks, 1), NAME)
         for job_id in taken.cancelled:
             self._setup.bus.emit(JobConflicted(job_id))
+        if taken.expired:
+            self._setup.bus.emit(JobsExpired(taken.expired))
         return taken
 
     async def work(self, attempt: Attempt) -> Worked:

@@ -52,7 +52,7 @@ async def _see_through(app: Drumbeat, hand: Hand, job: Job, *, raises: bool) -> 
         for attempt in taken.attempts:
             worked = await hand.work_once(attempt)
         job = await app.jobs.get(job.id)
-        if not taken.attempts and not taken.cancelled:
+        if not (taken.attempts or taken.cancelled or taken.expired):
             break  # a limit or a rate keeps it from running
     if raises and job.status is Status.FAILED:
         raise (worked.error if worked else None) or JobFailed(job.id, job.status, job.error)

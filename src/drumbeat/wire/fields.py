@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, Raw, UnsetType
 
+from drumbeat.model.jobs.expiry import LONGEST_EXPIRY
 from drumbeat.model.jobs.job import HIGHEST_PRIORITY, LONGEST_DEDUPE
 from drumbeat.model.time.instant import in_range
 
@@ -23,6 +24,7 @@ Priority = Annotated[int, Meta(ge=0, le=HIGHEST_PRIORITY)]
 Seconds = Annotated[float, Meta(ge=0, le=LONGEST_LENGTH)]
 DedupeSeconds = Annotated[float, Meta(ge=0, le=LONGEST_DEDUPE.total_seconds())]
 MoreThanZeroSeconds = Annotated[float, Meta(gt=0, le=LONGEST_LENGTH)]
+ExpirySeconds = Annotated[float, Meta(gt=0, le=LONGEST_EXPIRY.total_seconds())]
 Tags = Annotated[list[Name], Meta(max_length=50)]
 Arguments: TypeAlias = dict[str, Any] | list[Any]
 """By name, or in order."""

@@ -48,6 +48,10 @@ class JobView(Struct, frozen=True, kw_only=True):
     dedupe_scope: str | None = None
     """Whose dedupe keys it shares; null: those of its task."""
     tags: tuple[str, ...] = ()
+    expires_at: datetime | None = None
+    """From then on no attempt of it starts."""
+    expired: bool = False
+    """Whether it was cancelled because it had expired."""
     result: Raw | Any = None
     error: str | None = None
     cancel_requested: bool = False
@@ -89,6 +93,8 @@ def job_view(job: Job, secrets: Secrets = no_secrets) -> JobView:
         dedupe_key=spec.dedupe_key,
         dedupe_scope=spec.dedupe_scope,
         tags=spec.tags,
+        expires_at=job.expires_at,
+        expired=job.has_expired,
         result=None if job.result is None else raw(job.result),
         error=job.error,
         cancel_requested=job.cancel_requested,

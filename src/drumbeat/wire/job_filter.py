@@ -20,6 +20,8 @@ class JobFilterView(Parameters, kw_only=True, omit_defaults=True):
     """Only jobs that were created at or after it."""
     until: Instant | None = None
     """Only jobs that were created before it."""
+    expired: bool = False
+    """Only jobs that were cancelled because they had expired."""
 
     def check_instants(self, path: str = "") -> None:
         """Refuse instants outside of the accepted range.
@@ -38,6 +40,7 @@ class JobFilterView(Parameters, kw_only=True, omit_defaults=True):
             tag=self.tag,
             created_from=self.since,
             created_to=self.until,
+            expired=self.expired,
         )
 
 
@@ -50,4 +53,5 @@ def filter_view(wanted: JobFilter) -> JobFilterView:
         tag=wanted.tag,
         since=wanted.created_from,
         until=wanted.created_to,
+        expired=wanted.expired,
     )

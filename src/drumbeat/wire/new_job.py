@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -10,6 +11,7 @@ from drumbeat.model.time.instant import in_range
 from drumbeat.wire.fields import (
     Arguments,
     DedupeSeconds,
+    ExpirySeconds,
     Instant,
     Key,
     MoreThanZeroSeconds,
@@ -51,10 +53,14 @@ class NewJobView(Struct, kw_only=True, forbid_unknown_fields=True):
     dedupe_scope: Name | None = None
     """Jobs of one scope share their dedupe keys; null: the jobs of this task."""
     tags: Tags = []
+    expires: ExpirySeconds | Instant | None = None
+    """Until when an attempt may start: seconds after it is due, or an instant; null: for ever."""
 
     def __post_init__(self) -> None:
         if self.schedule_at is not None:
             in_range("schedule_at", self.schedule_at)
+        if isinstance(self.expires, datetime):
+            in_range("expires", self.expires)
 
 
 class NewJobsView(Parameters, kw_only=True, rename={"new": "jobs"}):

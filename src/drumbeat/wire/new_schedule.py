@@ -5,7 +5,16 @@ from __future__ import annotations
 from msgspec import UNSET, Struct, UnsetType
 
 from drumbeat.model.time.zones import DstGap, DstRepeat
-from drumbeat.wire.fields import Arguments, MoreThanZeroSeconds, Name, Priority, Tags, When, Words
+from drumbeat.wire.fields import (
+    Arguments,
+    ExpirySeconds,
+    MoreThanZeroSeconds,
+    Name,
+    Priority,
+    Tags,
+    When,
+    Words,
+)
 from drumbeat.wire.policies import NewPoliciesView
 from drumbeat.wire.retry import NewRetryView
 
@@ -32,6 +41,8 @@ class ScheduleChangesView(Struct, kw_only=True, forbid_unknown_fields=True):
     """Seconds that one attempt may take."""
     retry: NewRetryView | UnsetType = UNSET
     tags: Tags | UnsetType = UNSET
+    expires: ExpirySeconds | UnsetType | None = UNSET
+    """Seconds after it is due until which an attempt may start; null: for ever."""
     description: Words | UnsetType = UNSET
 
 

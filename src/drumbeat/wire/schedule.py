@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
@@ -46,6 +46,8 @@ class ScheduleView(Struct, frozen=True, kw_only=True):
     priority: int = 0
     timeout: float | None = None
     tags: tuple[str, ...] = ()
+    expires: float | None = None
+    """Seconds after they are due until which its jobs may start."""
     retry: RetryView | None = None
     declared: str = ""
     """The fingerprint of what code declared last; empty: no code declares it."""
@@ -80,6 +82,7 @@ def schedule_view(
         priority=job.priority,
         timeout=job.timeout,
         tags=job.tags,
+        expires=job.expires.total_seconds() if isinstance(job.expires, timedelta) else None,
         retry=retry_view(job.retry),
         declared=stored.declared,
         undeclared=undeclared,

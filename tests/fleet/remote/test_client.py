@@ -80,6 +80,7 @@ async def test_a_job_is_the_same_as_the_app_has_it(app: Drumbeat, client: Client
         dedupe_scope="orders",
         timeout=30,
         retry=Retry.delays(5, "2.5s"),
+        expires="10m",
     )
     stored = await app.jobs.get(job.id)
     again = await client.jobs.get(job.id)
@@ -91,6 +92,8 @@ async def test_a_job_is_the_same_as_the_app_has_it(app: Drumbeat, client: Client
     assert (stored.spec.timeout, stored.spec.retry) == (30, Retry.delays(5, 2.5))
     assert stored.spec.dedupe_for == timedelta(hours=2)
     assert stored.spec.dedupe_scope == "orders"
+    assert stored.spec.expires == timedelta(minutes=10)
+    assert again.expires_at == stored.run_at + timedelta(minutes=10)
     shared = await client.jobs.submit("other", dedupe_key="k", dedupe_scope="orders")
     assert shared.id == job.id
     assert (await client.jobs.submit("greet", dedupe_key="k")).id != job.id

@@ -31,6 +31,7 @@ TEMPLATE = JobSpec(
     dedupe_key="k",
     dedupe_for=timedelta(hours=1),
     dedupe_scope="s",
+    expires=timedelta(minutes=7),
     schedule="other",
     tick_at=NOON - timedelta(days=1),
     limits=(OWN,),

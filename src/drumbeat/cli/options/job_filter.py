@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from drumbeat.cli.command import together
-from drumbeat.cli.options.option import choice, text
+from drumbeat.cli.options.option import choice, switch, text
 from drumbeat.cli.output.output import Output
 from drumbeat.model.jobs.job import JobFilter, Status
 
-FIELDS = ("task", "queue", "schedule", "tag")
+FIELDS = ("task", "queue", "schedule", "tag", "expired")
 
 JOB_FILTER = together(
     choice(
@@ -19,6 +19,7 @@ JOB_FILTER = together(
     text("--queue", "NAME", "Only jobs of this queue."),
     text("--schedule", "NAME", "Only jobs of this schedule."),
     text("--tag", "TAG", "Only jobs with this tag."),
+    switch("--expired", "Only jobs that expired before they could start."),
     text("--since", "TIME", "Only jobs submitted since, such as -2h."),
 )
 

@@ -27,6 +27,8 @@ from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import (
     JobConflicted,
     JobExcluded,
+    JobExpired,
+    JobsExpired,
     LeadershipGained,
     LeadershipLost,
     NodeDraining,
@@ -90,6 +92,7 @@ class RunningNode:
         conflicts = ConflictReporter(self._store.jobs, self._bus)
         self._unsubscribe += (
             self._bus.on(JobConflicted, conflicts.explain),
+            self._bus.on(JobsExpired, ExpiryReporter(self._store.jobs, self._bus).report),
             *StoreOutage(self._bus, self._runtime.clock).attach(),
         )
         self._follow_leadership()
@@ -218,3 +221,21 @@ class ConflictReporter:
             return
         keys = [each.key for each in job.spec.limits if each.on_conflict is OnConflict.CANCEL]
         self._bus.emit(JobExcluded(job, ", ".join(key.partition(":")[2] for key in keys)))
+
+
+class ExpiryReporter:
+    """Reports the jobs that have expired."""
+
+    def __init__(self, jobs: JobStore, bus: Bus) -> None:
+        self._jobs = jobs
+        self._bus = bus
+
+    async def report(self, event: JobsExpired) -> None:
+        """Look the jobs up, since the store returns only their ids, and report each."""
+        try:
+            found = await self._jobs.get(event.job_ids)
+        except Unavailable:  # the services report that; the jobs have the reason
+            return
+        for job in found:
+            if job is not None:
+                self._bus.emit(JobExpired(job))

@@ -1,10 +1,15 @@
-"""The promoter: queues pending jobs whose time has come, and notifies the workers."""
+"""The promoter: queues pending jobs whose time has come, and notifies the workers.
+
+It also ends waiting jobs that have expired, so that they end although no worker asks for them.
+"""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from math import inf
 
 from drumbeat.engine.plumbing.service import Service, ServiceContext
+from drumbeat.model.events import JobsExpired
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.store import JobStore, Topic
 
@@ -37,17 +42,27 @@ class Promoter(Service):
         promoted = await self._jobs.promote(BATCH)
         if promoted.tickets:
             await self._queue.publish(promoted.tickets)
-        if len(promoted.tickets) == BATCH:
+        expired = await self._jobs.expire(BATCH)
+        if expired.job_ids:
+            self._bus.emit(JobsExpired(expired.job_ids))
+        if BATCH in (len(promoted.tickets), len(expired.job_ids)):
             return 0.0
-        pauses = [await self._republish()]
+        pauses = [
+            await self._republish(),
+            self._until(promoted.next_at, found=bool(promoted.tickets)),
+            self._until(expired.next_at, found=bool(expired.job_ids)),
+        ]
         if self._poll is not None:
             pauses.append(self._poll)
-        if promoted.next_at is not None:
-            wait = (promoted.next_at - self._runtime.clock.now()).total_seconds()
-            # A job that came due during the request does not mean that the clocks differ.
-            clocks_agree = wait > -AGAIN or bool(promoted.tickets)
-            pauses.append(max(wait, MOMENT) if clocks_agree else AGAIN)
         return min(pauses)
+
+    def _until(self, next_at: datetime | None, *, found: bool) -> float:
+        if next_at is None:
+            return inf
+        wait = (next_at - self._runtime.clock.now()).total_seconds()
+        # A job that came due during the request does not mean that the clocks differ.
+        clocks_agree = wait > -AGAIN or found
+        return max(wait, MOMENT) if clocks_agree else AGAIN
 
     async def _republish(self) -> float:
         now = self._runtime.clock.elapsed()

@@ -50,6 +50,7 @@ class TaskSettings(TypedDict, total=False):
     run_at: datetime | None
     tags: tuple[str, ...]
     aliases: tuple[str, ...]
+    expires: Length | datetime | None
     secret: tuple[str, ...]
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from drumbeat.engine.tasks.limits import RateLimit, SharedLimit, parse_rate, read_on_conflict
 from drumbeat.engine.tasks.template import escaped, is_template, names_any
 from drumbeat.model.errors import InvalidInput, InvalidOption
+from drumbeat.model.jobs.expiry import check_expires
 from drumbeat.model.jobs.job import (
     DEFAULT_QUEUE,
     HIGHEST_PRIORITY,
@@ -68,6 +69,8 @@ class TaskOptions:
     delay: Length = timedelta(0)
     run_at: datetime | None = None
     tags: tuple[str, ...] = ()
+    expires: Length | datetime | None = None
+    """Until when an attempt may start: a length after the job is due, or an instant."""
     aliases: tuple[str, ...] = ()
     """Earlier names of the task: jobs and schedules that are stored under one of them run it."""
     secret: tuple[str, ...] = ()
@@ -85,6 +88,7 @@ class TaskOptions:
                 raise InvalidOption(f"{name} must be longer than zero, not {value!r}")
         delay = length("delay", self.delay)
         check_dedupe_for(length("dedupe_for", self.dedupe_for))
+        check_expires(expiry(self.expires))
         if self.run_at is not None:
             object.__setattr__(self, "run_at", aware("run_at", self.run_at))
             if delay:
@@ -182,6 +186,13 @@ def length(name: str, value: Length) -> timedelta:
         return parse_duration(value)
     except (InvalidInput, TypeError) as error:
         raise InvalidOption(f"{name}: {error}") from None
+
+
+def expiry(value: Length | datetime | None) -> timedelta | datetime | None:
+    """The option `expires` as the store has it."""
+    if value is None:
+        return None
+    return aware("expires", value) if isinstance(value, datetime) else length("expires", value)
 
 
 def seconds(name: str, value: Length | None) -> float | None:

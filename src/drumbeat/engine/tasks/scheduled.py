@@ -112,6 +112,11 @@ def schedule_of(
             **{name.removeprefix("dst_"): value for name, value in options.dst.items()}
         )
     job = definition.job(tuple(arguments.args), arguments.kwargs)
+    if isinstance(job.expires, datetime):
+        raise InvalidPolicy(
+            f"expires of schedule {name!r} must be a length such as '10m', counted from each tick, "
+            f"not an instant"
+        )
     return Schedule(name, trigger, job, options.policies, description)
 
 

@@ -17,6 +17,7 @@ from drumbeat.engine.tasks.options import (
     LONGEST_NAME,
     TaskOptions,
     as_templates,
+    expiry,
     length,
     refuse_task_options,
     seconds,
@@ -174,6 +175,7 @@ class TaskDefinition:
             limits=self._limits(options, arguments),
             rate=self._rate(options, arguments),
             tags=options.tags,
+            expires=expiry(options.expires),
         )
 
     def _limits(

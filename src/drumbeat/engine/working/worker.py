@@ -24,7 +24,7 @@ from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.engine.working.node_state import NodeState
 from drumbeat.engine.working.pools import ExecutionPool, ExecutionPools
 from drumbeat.engine.working.settler import SETTLE_WITHIN, Settler
-from drumbeat.model.events import JobConflicted, TaskUnknown
+from drumbeat.model.events import JobConflicted, JobsExpired, TaskUnknown
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import LEADER_QUEUE, Change, Hold, Settlement, Taken, Wanted
 from drumbeat.ports.queue import Queue
@@ -218,8 +218,12 @@ class Worker(Service):
         self._settler.report(settled, taken.verdicts)
         for job_id in taken.cancelled:
             self._bus.emit(JobConflicted(job_id))
+        if taken.expired:
+            self._bus.emit(JobsExpired(taken.expired))
 
     def _until_next_try(self, taken: Taken) -> float:
+        if taken.expired:  # they may have taken the places of others
+            return 0.0
         if taken.try_at is None:
             return self._poll
         wait = (taken.try_at - self._runtime.clock.now()).total_seconds()

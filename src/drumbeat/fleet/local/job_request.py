@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import msgspec
@@ -105,7 +105,12 @@ def _with_options(spec: JobSpec, new: NewJobView) -> JobSpec:
         dedupe_for=spec.dedupe_for if new.dedupe_for is None else timedelta(seconds=new.dedupe_for),
         dedupe_scope=new.dedupe_scope or spec.dedupe_scope,
         tags=tuple(new.tags) or spec.tags,
+        expires=spec.expires if new.expires is None else _expires(new.expires),
     )
+
+
+def _expires(given: float | datetime) -> timedelta | datetime:
+    return aware("expires", given) if isinstance(given, datetime) else timedelta(seconds=given)
 
 
 def unchecked(task: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> JobSpec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from msgspec import UNSET, UnsetType
@@ -134,6 +135,8 @@ def _options(given: ScheduleChangesView) -> dict[str, Any]:
             TaskOptions.of({"queue": chosen["queue"]})  # refuses the leader's own
     if not isinstance(given.retry, UnsetType):
         chosen["retry"] = given.retry.retry()
+    if not isinstance(given.expires, UnsetType):
+        chosen["expires"] = None if given.expires is None else timedelta(seconds=given.expires)
     if not isinstance(given.tags, UnsetType):
         chosen["tags"] = tuple(given.tags)
     return chosen

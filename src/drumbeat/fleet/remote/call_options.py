@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeAlias, TypedDict
 
 from drumbeat.model.errors import InvalidInput, InvalidOption
+from drumbeat.model.jobs.expiry import check_expires
 from drumbeat.model.jobs.job import check_dedupe_for
 from drumbeat.model.jobs.retry import Retry
 from drumbeat.model.schedules.policy import MisfireName, OverlapName, RunOnName
@@ -32,6 +33,7 @@ class JobSettings(TypedDict, total=False):
     delay: Length
     run_at: datetime
     tags: Sequence[str]
+    expires: Length | datetime
 
 
 class RemotePolicySettings(TypedDict, total=False):
@@ -58,9 +60,10 @@ class ScheduleSettings(RemotePolicySettings, total=False):
     timeout: Length | None
     retry: Retry
     tags: Sequence[str]
+    expires: Length | None
 
 
-LENGTHS = frozenset({"timeout", "dedupe_for", "delay", "window", "jitter"})
+LENGTHS = frozenset({"timeout", "dedupe_for", "delay", "window", "jitter", "expires"})
 INSTANTS = frozenset({"run_at", "start_at", "end_at"})
 NAMES = {"run_at": "schedule_at"}
 """Options whose field in the request has another name."""
@@ -96,13 +99,15 @@ def schedule_options(given: Mapping[str, Any]) -> dict[str, Any]:
 def _sent(name: str, value: Any) -> Any:
     if value is None:
         return None
+    if name in INSTANTS or isinstance(value, datetime):
+        return aware(name, value)
     if name in LENGTHS:
         length = parse_duration(value)
         if name == "dedupe_for":
             check_dedupe_for(length)
+        if name == "expires":
+            check_expires(length)
         return length.total_seconds()
-    if name in INSTANTS:
-        return aware(name, value)
     if isinstance(value, Retry):
         return new_retry_view(value)
     return value

@@ -14,7 +14,9 @@ from drumbeat.model.events.job import AttemptStarted as AttemptStarted
 from drumbeat.model.events.job import AttemptSuperseded as AttemptSuperseded
 from drumbeat.model.events.job import JobConflicted as JobConflicted
 from drumbeat.model.events.job import JobExcluded as JobExcluded
+from drumbeat.model.events.job import JobExpired as JobExpired
 from drumbeat.model.events.job import JobSettled as JobSettled
+from drumbeat.model.events.job import JobsExpired as JobsExpired
 from drumbeat.model.events.job import JobSubmitted as JobSubmitted
 from drumbeat.model.events.job import ResultDropped as ResultDropped
 from drumbeat.model.events.job import TaskUnknown as TaskUnknown

@@ -93,6 +93,18 @@ class JobExcluded(Event):
     name: str
 
 
+class JobsExpired(Event):
+    """Jobs ended because they had expired: the leader found them, or a claim of this node."""
+
+    job_ids: tuple[JobId, ...]
+
+
+class JobExpired(Event):
+    """Follows `JobsExpired`, for each job."""
+
+    job: Job
+
+
 class TaskUnknown(Event):
     """Jobs wait for a node that knows their task; this node does not."""
 

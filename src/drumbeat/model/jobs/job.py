@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from drumbeat.model.errors import InvalidOption
 from drumbeat.model.ids import JobId, NodeId
+from drumbeat.model.jobs.expiry import EXPIRED, Expires, expiry
 from drumbeat.model.jobs.retry import DEFAULT_RETRY, Retry
 
 DEFAULT_QUEUE = "default"
@@ -125,8 +126,16 @@ class JobSpec:
     limits: tuple[Limit, ...] = ()
     rate: Rate | None = None
     tags: tuple[str, ...] = ()
+    expires: Expires | None = None
+    """Until when an attempt may start; None: always. A job that a person retries loses it."""
     trace: str | None = None
     """The W3C `traceparent` of the span that submitted it, if tracing is enabled."""
+
+    def expires_at(self, created_at: datetime) -> datetime | None:
+        """The instant from which no attempt of a job that was created then may start."""
+        if self.expires is None:
+            return None
+        return expiry(self.expires, self.run_at or created_at + self.delay)
 
     @property
     def dedupe_identity(self) -> tuple[str, str] | None:
@@ -203,6 +212,16 @@ class Job:
     @property
     def hold(self) -> Hold:
         return Hold(self.id, self.fence)
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """The instant from which no attempt of it may start. None: it does not expire."""
+        return self.spec.expires_at(self.created_at)
+
+    @property
+    def has_expired(self) -> bool:
+        """Whether it ended because it had expired."""
+        return self.status is Status.CANCELLED and self.error == EXPIRED
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,7 +355,9 @@ class Taken:
     cancelled: tuple[JobId, ...] = ()
     """Jobs that were cancelled instead of claimed, because their limit was reached."""
     try_at: datetime | None = None
-    """When a rate next allows a start, if a job waits for that."""
+    """When a rate next allows a start, if a job waits for that; or when to ask again."""
+    expired: tuple[JobId, ...] = ()
+    """Jobs that ended instead of being claimed, because they had expired."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +365,14 @@ class Promoted:
     """Tickets of jobs that became ready, and when the next pending job is due."""
 
     tickets: tuple[Ticket, ...] = ()
+    next_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExpiredJobs:
+    """Jobs that ended because they had expired, and when the next waiting job expires."""
+
+    job_ids: tuple[JobId, ...] = ()
     next_at: datetime | None = None
 
 
@@ -358,3 +387,5 @@ class JobFilter:
     tag: str | None = None
     created_from: datetime | None = None
     created_to: datetime | None = None
+    expired: bool = False
+    """Only jobs that ended because they had expired."""

@@ -46,6 +46,7 @@ class JobOptions(NamedTuple):
     dedupe_key: str | None = _DEFAULT.dedupe_key
     dedupe_for: timedelta = _DEFAULT.dedupe_for
     dedupe_scope: str | None = _DEFAULT.dedupe_scope
+    expires: timedelta | datetime | None = _DEFAULT.expires
     trace: str | None = _DEFAULT.trace
 
 
@@ -118,7 +119,7 @@ def _to_json(values: tuple[Any, ...]) -> dict[str, object]:
 
 def _read(text: str) -> JobOptions:
     options = options_from_json(json.loads(text))
-    if options.run_at is None and options.dedupe_key is None and options.trace is None:
+    if _is_common(options):
         if len(_SHARED) > MOST_TEXTS:
             _SHARED.clear()
             _SHARED[None] = DEFAULTS
@@ -137,6 +138,26 @@ def _retry_from_json(parts: list[Any]) -> Retry:
     return _retry(strategy, max_retries, base_delay, max_delay, *map(tuple, each_delay))
 
 
+def _is_common(options: JobOptions) -> bool:
+    """Whether other jobs are likely to have the same."""
+    return (
+        options.run_at is None
+        and options.dedupe_key is None
+        and options.trace is None
+        and not isinstance(options.expires, datetime)
+    )
+
+
+def _write_expires(expires: timedelta | datetime) -> int | str:
+    return expires.isoformat() if isinstance(expires, datetime) else expires // MICROSECOND
+
+
+def _read_expires(value: int | str) -> timedelta | datetime:
+    if isinstance(value, str):
+        return aware("expires", datetime.fromisoformat(value))
+    return value * MICROSECOND
+
+
 @lru_cache(maxsize=MOST_TEXTS)
 def _retry(
     strategy: str, max_retries: int, base_delay: float, max_delay: float, *each_delay: Any
@@ -149,11 +170,13 @@ _WRITE: dict[str, Callable[[Any], Any]] = {
     "delay": lambda length: length // MICROSECOND,
     "retry": _retry_to_json,
     "dedupe_for": lambda length: length // MICROSECOND,
+    "expires": _write_expires,
 }
 _READ: dict[str, Callable[[Any], Any]] = {
     "run_at": lambda text: aware("run_at", datetime.fromisoformat(text)),
     "delay": lambda microseconds: microseconds * MICROSECOND,
     "retry": _retry_from_json,
     "dedupe_for": lambda microseconds: microseconds * MICROSECOND,
+    "expires": _read_expires,
 }
 _text = json.JSONEncoder(separators=(",", ":")).encode

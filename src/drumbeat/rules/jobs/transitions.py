@@ -46,8 +46,14 @@ def waiting(run_at: datetime, now: datetime) -> Status:
     return Status.PENDING if run_at > now else Status.QUEUED
 
 
-def settled(change: Change, *, cancel_requested: bool) -> Change:
-    """The change that a settlement makes: a cancelled job does not wait again."""
+def settled(change: Change, *, cancel_requested: bool, too_late: bool = False) -> Change:
+    """The change that a settlement makes: a cancelled job does not wait again.
+
+    `too_late` says that the job will have expired when its wait is over. Instead of waiting for a
+    retry that cannot start, it fails now, with the error of its attempt.
+    """
     if cancel_requested and change in (Change.RETRY, Change.SNOOZE, Change.GIVE_BACK):
         return Change.CANCEL
+    if too_late and change is Change.RETRY:
+        return Change.FAIL
     return change

@@ -119,6 +119,9 @@ def _last_job(evidence: Evidence, moments: Moments) -> list[str]:
         held = stored.schedule.policies.overlap is Overlap.SKIP
         says = f"Its last job, {job.id}, is {job.status}{wait if held else ''}."
         return [says, *_waiting(evidence, job)]
+    if job.has_expired:
+        when = moments.distance(job.finished_at)
+        return [f"Its last job, {job.id}, expired {when}: no worker started it in time."]
     ended = f"Its last job, {job.id}, {job.status} {moments.distance(job.finished_at)}"
     if job.status is Status.FAILED and job.error:
         return [f"{ended}: {last_line(job.error)}"]
@@ -175,6 +178,8 @@ def _ended_badly(job: Job | None) -> str:
     """Why the job of a tick failed or was cancelled, if it did."""
     if job is None or job.status not in (Status.CANCELLED, Status.FAILED):
         return ""
+    if job.has_expired:
+        return "; the job expired: no worker started it in time"
     verb = "was cancelled" if job.status is Status.CANCELLED else "failed"
     why = f": {last_line(job.error)}" if job.error else ""
     names = [each.key for each in job.spec.limits if each.on_conflict is OnConflict.CANCEL]

@@ -71,6 +71,7 @@ def _delete_jobs(session: StoreSession, found: list[tuple[int, int, str]]) -> se
     ids = json_list([job_id for job_id, _, _ in found])
     session.execute(RETENTION.delete_attempts, (ids,))
     session.execute(RETENTION.delete_finished, (ids,))
+    session.execute(RETENTION.delete_expiring, (ids,))
     session.execute(RETENTION.delete_jobs, (ids,))
     lanes: set[int] = set()
     ends: dict[str, Counter[Status]] = {}

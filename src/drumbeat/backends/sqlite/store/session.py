@@ -42,7 +42,8 @@ PENDING, QUEUED, RUNNING = (COLUMN[each] for each in STATUSES[:3])
 
 
 class Counters(NamedTuple):
-    """The last numbers given out, and whether there are fronts, openings and paused queues."""
+    """The last numbers given out, whether there are fronts, openings and paused queues, and when
+    the first job expires."""
 
     job: int
     tick: int
@@ -51,6 +52,7 @@ class Counters(NamedTuple):
     fronts: int
     openings: int
     paused: int
+    expires_at: int | None
 
 
 class StoreSession(Session):
@@ -76,12 +78,15 @@ class StoreSession(Session):
         self._saved = (self._job, self._tick, self._group, self.generation)
         self.fronts, self.openings = counters.fronts, counters.openings
         self.paused = counters.paused
+        self.expires_at = counters.expires_at
+        """When the first job expires, also if it runs or has ended. None: no job expires."""
         self.groups.refresh(self.connection, self._group, self.generation)
         self._plain_jobs = NewPlainJobs()
         self.ticked_jobs = NewRows(JOBS, "insert_ticked_jobs", 9)
         """Jobs of a schedule, or with a time of their own."""
         self.jobs = NewRows(JOBS, "insert_jobs", 13)
         """Jobs of any kind."""
+        self._expiring = NewRows(JOBS, "insert_expiring", 2)
         self.ticks = NewRows(SCHEDULES, "record", 11)
         self._queued = NewRows(JOBS, "insert_queued", 5)
         self._pending = NewRows(JOBS, "insert_pending", 2)
@@ -115,7 +120,7 @@ class StoreSession(Session):
             self._flush_plain_jobs()  # first, as `NewPlainJobs.write` requires
         for rows in (
             *(self.ticked_jobs, self.jobs, self._queued),
-            *(self._pending, self._fronts, self.ticks),
+            *(self._pending, self._fronts, self._expiring, self.ticks),
         ):
             rows.write(self.connection)
 
@@ -187,6 +192,12 @@ class StoreSession(Session):
             self.hints |= topics.TIMES
         self._pending.values += (run_at, job_id)
         self.count(group.lane, PENDING, 1)
+
+    def add_expiring(self, job_id: int, expires_at: int) -> None:
+        if self.expires_at is None or expires_at < self.expires_at:
+            self.expires_at = expires_at
+            self.hints |= topics.TIMES
+        self._expiring.values += (job_id, expires_at)
 
     def count(self, lane: int, column: int, change: int) -> None:
         """Add to the number of jobs of a lane that have a status."""

@@ -67,6 +67,12 @@ def soonest(connection: sqlite3.Connection) -> int | None:
     return int(found[0]) if found else None
 
 
+def next_expiry(connection: sqlite3.Connection) -> int | None:
+    """When the next job that no worker holds expires."""
+    found = connection.execute(JOBS.next_expiry).fetchone()
+    return int(found[0]) if found else None
+
+
 def json_list(numbers: Iterable[int]) -> str:
     """Numbers as a JSON array, for statements that take many."""
     return f"[{','.join(map(str, numbers))}]"

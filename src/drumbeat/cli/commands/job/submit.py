@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import click
@@ -15,6 +16,8 @@ from drumbeat.cli.options.option import switch, text, whole
 from drumbeat.cli.options.retry import RETRY, read_retry
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
+from drumbeat.model.errors import InvalidInput
+from drumbeat.model.jobs.expiry import check_expires
 from drumbeat.model.jobs.job import HIGHEST_PRIORITY, check_dedupe_for
 from drumbeat.model.time.duration import parse_duration
 from drumbeat.wire.job import JobView
@@ -39,6 +42,7 @@ LENGTHS = ("delay", "timeout", "dedupe_for")
     text("--dedupe-key", "KEY", "Create no second job with this key."),
     text("--dedupe-for", "DURATION", "How long the key stays taken after the job; 1d by default."),
     text("--dedupe-scope", "NAME", "Jobs of one scope share dedupe keys; the task by default."),
+    text("--expires", "DURATION|TIME", "Start no attempt so long after it is due, or then."),
     text("--tag tags", "TAG", "A tag; may be repeated.", multiple=True),
     switch("--wait waits", "Wait until the job is finished, and say why it does not start."),
     text("--wait-timeout", "DURATION", "Wait at most so long, such as 5m; implies --wait."),
@@ -91,6 +95,18 @@ def _fields(session: Session, given: dict[str, Any]) -> dict[str, Any]:
             if name == "dedupe_for":
                 check_dedupe_for(length)
             chosen[name] = length.total_seconds()
+    if "expires" in chosen:
+        chosen["expires"] = _expires(session, str(chosen["expires"]))
     if "at" in chosen:
         chosen["schedule_at"] = session.output.moments.read(str(chosen.pop("at")))
     return chosen if retry is None else {**chosen, "retry": new_retry_view(retry)}
+
+
+def _expires(session: Session, given: str) -> float | datetime:
+    """A length, or else an instant."""
+    try:
+        length = parse_duration(given)
+    except InvalidInput:
+        return session.output.moments.read(given)
+    check_expires(length)
+    return length.total_seconds()

@@ -49,6 +49,7 @@ def job_facts(
             ("tags", ", ".join(job.tags) or None),
             ("created", at(job.created_at)),
             ("may run", at(job.run_at)),
+            ("expires", at(job.expires_at)),
             ("started", at(job.started_at)),
             ("finished", at(job.finished_at)),
             ("took", _duration(job, moments)),

@@ -53,6 +53,7 @@ def schedule_facts(
         f"from {moments.show(policies.start_at)}" if policies.start_at else "",
         f"until {moments.show(policies.end_at)}" if policies.end_at else "",
         f"at most {policies.max_runs} runs" if policies.max_runs else "",
+        f"its jobs expire after {_length(schedule.expires)}" if schedule.expires else "",
         f"jitter {_length(policies.jitter)}" if policies.jitter else "",
     ]
     summary = facts(

@@ -8,6 +8,7 @@ from drumbeat.testing.conformance.store.cancellation import CancelConformance, R
 from drumbeat.testing.conformance.store.claims import TakeConformance
 from drumbeat.testing.conformance.store.commits import CommitConformance, StaleEpochConformance
 from drumbeat.testing.conformance.store.due import DueConformance
+from drumbeat.testing.conformance.store.expiry import ExpiryConformance
 from drumbeat.testing.conformance.store.fence import FenceConformance
 from drumbeat.testing.conformance.store.hints import HintConformance
 from drumbeat.testing.conformance.store.insertion import (
@@ -56,6 +57,7 @@ class JobStoreConformance(
     AttemptsConformance,
     CancelConformance,
     ReopenConformance,
+    ExpiryConformance,
     JobListConformance,
     CountsConformance,
 ):

@@ -8,7 +8,7 @@ from heapq import heapify, heappop, heapreplace
 from drumbeat.backends.memory.store.jobs.job_record import Place
 from drumbeat.backends.memory.store.jobs.job_table import JobTable
 from drumbeat.backends.memory.store.jobs.lanes import Lane
-from drumbeat.backends.store_rules import LIMIT_REACHED
+from drumbeat.backends.store_rules import LIMIT_REACHED, MOST_EXPIRED
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.jobs.job import Attempt, OnConflict, Wanted
 
@@ -22,11 +22,16 @@ class Claim:
         self._now = now
         self.attempts: list[Attempt] = []
         self.cancelled: list[JobId] = []
+        self.expired: list[JobId] = []
         self.try_at: datetime | None = None
 
     def run(self, wanted: Wanted) -> None:
         limit = wanted.limit + wanted.ahead
         if limit <= 0:
+            return
+        self.expired = self._table.expire(MOST_EXPIRED, self._now)
+        if len(self.expired) == MOST_EXPIRED:
+            self.try_at = self._now
             return
         lanes = self._lanes(wanted)
         heads = _heads(lanes)

@@ -40,6 +40,7 @@ class JobRecord:
     created_at: datetime
     run_at: datetime
     limited: bool
+    expires_at: datetime | None = None
     status: Status = PENDING
     attempt: int = 0
     fence: int = 0

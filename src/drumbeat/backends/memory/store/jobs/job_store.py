@@ -46,6 +46,11 @@ class MemoryJobs:
             tickets = self._table.promote(limit, step.now(at))
             return jobs.Promoted(tuple(tickets), self._table.next_appointment())
 
+    async def expire(self, limit: int, at: At = None) -> jobs.ExpiredJobs:
+        with self._step as step:
+            expired = self._table.expire(limit, step.now(at))
+            return jobs.ExpiredJobs(tuple(expired), self._table.next_expiry())
+
     async def stale(self, queued_for: timedelta, limit: int, at: At = None) -> jobs.Promoted:
         with self._step as step:
             tickets = self._table.stale(step.now(at) - queued_for, limit)
@@ -65,7 +70,11 @@ class MemoryJobs:
             claim = Claim(self._table, by, now)
             claim.run(wanted)
             return new_taken(
-                tuple(claim.attempts), tuple(verdicts), tuple(claim.cancelled), claim.try_at
+                tuple(claim.attempts),
+                tuple(verdicts),
+                tuple(claim.cancelled),
+                claim.try_at,
+                tuple(claim.expired),
             )
 
     async def settle(
@@ -194,6 +203,7 @@ def matches(record: JobRecord, wanted: jobs.JobFilter) -> bool:
         and (wanted.queue is None or spec.queue == wanted.queue)
         and (wanted.schedule is None or spec.schedule == wanted.schedule)
         and (wanted.tag is None or wanted.tag in spec.tags)
+        and (not wanted.expired or record.job().has_expired)
         and (wanted.created_from is None or record.created_at >= wanted.created_from)
         and (wanted.created_to is None or record.created_at < wanted.created_to)
     )

@@ -8,6 +8,7 @@ node, finished in the queue of those to be pruned.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from itertools import count
 from typing import cast
@@ -20,6 +21,7 @@ from drumbeat.backends.memory.store.jobs.lanes import Lanes
 from drumbeat.backends.memory.store.jobs.ordered_queue import OrderedQueue
 from drumbeat.backends.store_rules import SETTLED
 from drumbeat.model.ids import JobId, NodeId
+from drumbeat.model.jobs.expiry import EXPIRED
 from drumbeat.model.jobs.job import (
     FINAL,
     Attempt,
@@ -36,6 +38,7 @@ from drumbeat.rules.jobs.transitions import UNCOUNTED, settled, waiting
 
 PENDING, QUEUED, RUNNING = Status.PENDING, Status.QUEUED, Status.RUNNING
 CANCELLED = Status.CANCELLED
+WAITING = (PENDING, QUEUED)
 COMPLETE = Change.COMPLETE
 JOBS, TIMES, FINISHED = Topic.JOBS, Topic.TIMES, Topic.FINISHED
 
@@ -59,6 +62,8 @@ class JobTable:
         self._appointments: OrderedQueue[Appointment] = OrderedQueue()
         self._queued: dict[JobId, datetime] = {}
         """The queued jobs, in the order in which they were queued, and when that was."""
+        self._expiring: OrderedQueue[Retirement] = OrderedQueue()
+        """Waiting jobs that expire, and dead entries of jobs that wait no more."""
         self._hints = hints
         self._ids = cast("Iterator[JobId]", count(1))
 
@@ -68,6 +73,8 @@ class JobTable:
         lane = self.lanes.of(spec.queue, spec.task)
         limited = spec.rate is not None or spec.limits != ()
         record = self.records[job_id] = JobRecord(job_id, spec, lane, now, now, limited)
+        if spec.expires is not None:
+            record.expires_at = spec.expires_at(now)
         if spec.dedupe_key is not None:
             self.dedupe.add(record)
         if spec.run_at is not None:
@@ -109,7 +116,8 @@ class JobTable:
         self._take_off_node(record)
         change, error = settlement.change, settlement.error
         if change is not COMPLETE:
-            change = settled(change, cancel_requested=record.cancel_requested)
+            too_late = record.expires_at is not None and record.expires_at <= now + settlement.delay
+            change = settled(change, cancel_requested=record.cancel_requested, too_late=too_late)
             record.remember(change, error, now)
             if record.cancel_requested and change is Change.CANCEL:
                 error = record.error or error  # the reason given with the request comes first
@@ -145,6 +153,9 @@ class JobTable:
         record.node = record.started_at = record.finished_at = None
         record.result = record.error = record.progress = None
         record.cancel_requested = False
+        if record.expires_at is not None:
+            record.spec = replace(record.spec, expires=None)
+            record.expires_at = None
         self.dedupe.add(record)
         self._wait(record, now)
 
@@ -167,6 +178,28 @@ class JobTable:
             self._queue(record, now)
             tickets.append(Ticket(record.id, record.spec.queue))
         return tickets
+
+    def expire(self, limit: int, now: datetime) -> list[JobId]:
+        """End waiting jobs that have expired; those that a worker holds may wait again later."""
+        expired: list[JobId] = []
+        while len(expired) < limit:
+            expires_at = self.next_expiry()
+            if expires_at is None or expires_at > now:
+                break
+            record = self.records[self._expiring.pop()[1]]
+            self.cancel(record, EXPIRED, now)
+            expired.append(record.id)
+        return expired
+
+    def next_expiry(self) -> datetime | None:
+        """When the next waiting job expires."""
+        while (first := self._expiring.first()) is not None:
+            expires_at, job_id = first
+            record = self.records.get(job_id)
+            if record and record.expires_at == expires_at and record.status in WAITING:
+                return expires_at
+            self._expiring.pop()
+        return None
 
     def next_appointment(self) -> datetime | None:
         """When the next pending job is due."""
@@ -199,6 +232,8 @@ class JobTable:
             return
         record.lane.tally[PENDING] += 1
         record.status = PENDING
+        if record.expires_at is not None:
+            self._await_expiry(record, record.expires_at)
         soonest = self._appointments.first()
         if soonest is None or record.run_at < soonest[0]:
             self._hints.note(TIMES)
@@ -209,6 +244,8 @@ class JobTable:
         lane = record.lane
         lane.tally[QUEUED] += 1
         record.status = QUEUED
+        if record.expires_at is not None:
+            self._await_expiry(record, record.expires_at)
         place = (-record.spec.priority, record.run_at, record.id, record)
         record.place = place
         if record.limited:
@@ -217,6 +254,12 @@ class JobTable:
             lane.ready.push(place)
         self._queued[record.id] = now
         self._hints.note(JOBS)
+
+    def _await_expiry(self, record: JobRecord, expires_at: datetime) -> None:
+        soonest = self._expiring.first()
+        if soonest is None or expires_at < soonest[0]:
+            self._hints.note(TIMES)
+        self._expiring.push((expires_at, record.id))
 
     def _withdraw(self, record: JobRecord) -> None:
         status = record.status

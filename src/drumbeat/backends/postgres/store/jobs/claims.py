@@ -15,7 +15,7 @@ from drumbeat.backends.postgres.store.jobs.settlement_batch import SettlementBat
 from drumbeat.backends.postgres.store.jobs.watermark import Scan, Watermark
 from drumbeat.backends.postgres.store.time import SECOND, instant_of
 from drumbeat.model.fast_construction import fast_constructor
-from drumbeat.model.ids import NodeId
+from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.jobs.job import Attempt, Settlement, Taken, Wanted
 from drumbeat.ports.clock import Clock
 
@@ -65,11 +65,13 @@ class Claims:
             short = len(jobs) < most
             watermark.learn(Scan(scanned_all, effort, microseconds / SECOND, short), jobs)
         moment = instant_of(as_of)
+        ended: Sequence[int] = cancelled or ()
         return new_taken(
             tuple(await self._attempts(jobs, by, moment)),
             tuple(batch.verdicts(verdicts)),
-            tuple(cancelled or ()),
+            tuple(JobId(number) for number in ended if number > 0),
             _earlier(try_at, moment, watermark.until_whole),
+            tuple(JobId(-number) for number in ended if number < 0),
         )
 
     async def _attempts(

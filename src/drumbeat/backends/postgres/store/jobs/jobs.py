@@ -76,6 +76,10 @@ class PostgresJobs:
             tuple(jobs.Ticket(JobId(job_id), queue) for job_id, queue, _ in ready), next_at
         )
 
+    async def expire(self, limit: int, at: At = None) -> jobs.ExpiredJobs:
+        ((expired, next_at),) = await self._database.fetch(self._sql.expire, limit, checked(at))
+        return jobs.ExpiredJobs(tuple(map(JobId, expired)), next_at)
+
     async def stale(self, queued_for: timedelta, limit: int, at: At = None) -> jobs.Promoted:
         rows = await self._database.fetch(
             self._sql.stale, checked(at), to_microseconds(queued_for), limit

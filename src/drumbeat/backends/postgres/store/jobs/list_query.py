@@ -49,6 +49,8 @@ class ListQuery:
     def text(self, sql: Bound) -> str:
         """The whole statement, over the hot table and the archive."""
         statuses = self._wanted.statuses or frozenset(Status)
+        if self._wanted.expired:
+            statuses = frozenset({Status.CANCELLED})
         waiting, ended = statuses & UNFINISHED, statuses & FINAL
         parts: list[str] = []
         if waiting:
@@ -88,8 +90,7 @@ class ListQuery:
         in_lanes = [] if self._lanes is None else [_one_of(self._lanes)]
         fits = [*BETWEEN, *self._times, *in_lanes]
         if statuses != UNFINISHED:
-            stands = ", ".join(f"'{status}'" for status in sorted(statuses))
-            fits.append(f"status IN ({stands})")
+            fits.append(f"status IN ({_texts(statuses)})")
         if self._schedule is not None:
             fits.append(f"schedule = {self._schedule}")
         if self._tag is not None:
@@ -104,6 +105,9 @@ class ListQuery:
         """The ids of finished jobs, by the indexes that have them in order."""
         lists, size = self._lists, self._size
         between = [*BETWEEN, *self._times]
+        if self._wanted.expired:
+            conditions = _all([*between, *self._all_fields()])
+            return [lists.expired.format(fits=conditions, size=size)]
         if self._tag is not None:
             return [self._of_tag(self._tag, status) for status in sorted(statuses)]
         if self._schedule is not None:
@@ -117,6 +121,17 @@ class ListQuery:
             lanes = self._lanes or lists.lanes.format(fits="TRUE")
             arm, given = lists.of_lanes, {"lanes": lanes, "fits": _all(between)}
         return [arm.format(status=status, size=size, **given) for status in sorted(statuses)]
+
+    def _all_fields(self) -> Sequence[str]:
+        """The conditions of the filter, apart from times."""
+        fits = [] if self._lanes is None else [_one_of(self._lanes)]
+        if self._wanted.statuses:
+            fits.append(f"status IN ({_texts(self._wanted.statuses)})")
+        if self._schedule is not None:
+            fits.append(f"schedule = {self._schedule}")
+        if self._tag is not None:
+            fits.append(f"tags @> ARRAY[{self._tag}::text]")
+        return fits
 
     def _of_tag(self, tag: str, status: Status) -> str:
         fits = [*self._times]
@@ -136,6 +151,10 @@ class ListQuery:
     def _value(self, value: object) -> str:
         self.values.append(value)
         return f"${len(self.values)}"
+
+
+def _texts(statuses: frozenset[Status]) -> str:
+    return ", ".join(f"'{status}'" for status in sorted(statuses))
 
 
 def _one_of(lanes: str) -> str:

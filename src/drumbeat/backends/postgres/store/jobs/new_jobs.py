@@ -84,6 +84,8 @@ class JobBatch:
         spec = self._specs[0]
         if kind.limits is not None or spec.run_at is not None or spec.delay:
             return None
+        if spec.expires is not None:
+            return None
         return kind
 
     @property

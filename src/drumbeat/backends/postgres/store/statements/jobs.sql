@@ -25,6 +25,10 @@ RETURNING created_at, ARRAY[id], CASE WHEN $7 THEN pg_notify({channels} || 'jobs
 -- Queue pending jobs whose time has come.
 SELECT id, queue, next_at FROM {schema}.promote_jobs($1, $2);
 
+-- name: expire
+-- End waiting jobs that have expired.
+SELECT expired, next_at FROM {schema}.expire_jobs($1, $2);
+
 -- name: take
 -- Settle the last batch, then claim the next.
 SELECT as_of, try_at, scanned_all, scan_effort, scan_microseconds, verdicts, cancelled, claimed

@@ -48,6 +48,14 @@ SELECT id FROM {schema}.jobs WHERE {fits} OFFSET 0;
     ORDER BY status DESC, id DESC LIMIT {size}
 );
 
+-- name: expired
+-- One page of the jobs that have expired.
+(
+    SELECT id FROM {schema}.archive
+    WHERE status = 'cancelled' AND error = 'expired before it could start' AND {fits}
+    ORDER BY id DESC LIMIT {size}
+);
+
 -- name: of_schedule
 -- One page of the finished jobs of a schedule and a status.
 (

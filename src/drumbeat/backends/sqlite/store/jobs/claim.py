@@ -27,10 +27,10 @@ from drumbeat.backends.sqlite.store.jobs.rows import (
     new_hold,
     spec_of,
 )
-from drumbeat.backends.sqlite.store.jobs.transitions import cancel_waiting
+from drumbeat.backends.sqlite.store.jobs.transitions import cancel_waiting, expire
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import CLAIMS, QUEUES, json_list, write_rows
-from drumbeat.backends.store_rules import LIMIT_REACHED
+from drumbeat.backends.store_rules import LIMIT_REACHED, MOST_EXPIRED
 from drumbeat.model.ids import JobId, NodeId
 from drumbeat.model.jobs.job import Attempt, OnConflict, Wanted
 
@@ -64,11 +64,17 @@ class Claim:
         """Groups behind this place have not been read yet."""
         self._started: list[QueuedRow] = []
         self.cancelled: list[JobId] = []
+        self.expired: list[JobId] = []
         self.try_at: datetime | None = None
 
     def run(self, wanted: Wanted) -> None:
         session = self._session
         limit = wanted.limit + wanted.ahead
+        if limit > 0 and session.expires_at is not None:
+            self.expired = expire(session, MOST_EXPIRED, self._now)
+            if len(self.expired) == MOST_EXPIRED:
+                self.try_at = self._now.instant
+                return
         if limit > 0 and session.paused:
             wanted = self._without_paused(wanted)
         lanes = session.groups.wanted(wanted) if limit > 0 else []

@@ -88,6 +88,9 @@ def create(session: StoreSession, spec: JobSpec, now: Moment) -> Job:
     else:
         session.jobs.values += (*row, *_rare_columns(spec))
     session.count_in_group(group, 1)
+    expires_at = spec.expires_at(now.instant)
+    if expires_at is not None:
+        session.add_expiring(job_id, to_number(expires_at))
     status = wait(session, group, Place(rank, number, job_id), now)
     return new_job(job_id, spec, status, run_at, now.instant)
 
@@ -108,6 +111,7 @@ def _is_plain(spec: JobSpec) -> bool:
         and spec.schedule is None
         and spec.tick_at is None
         and spec.dedupe_key is None
+        and spec.expires is None
         and not spec.delay
         and not spec.tags
     )

@@ -22,10 +22,10 @@ from drumbeat.backends.sqlite.store.jobs.job_list import JobQuery
 from drumbeat.backends.sqlite.store.jobs.limit_groups import LimitGroup, LimitGroups
 from drumbeat.backends.sqlite.store.jobs.rows import JobRow, held_attempt, job_of
 from drumbeat.backends.sqlite.store.jobs.settlement import SettlementBatch
-from drumbeat.backends.sqlite.store.jobs.transitions import cancel, promote, reopen
+from drumbeat.backends.sqlite.store.jobs.transitions import cancel, expire, promote, reopen
 from drumbeat.backends.sqlite.store.queues import counts_by_queue
 from drumbeat.backends.sqlite.store.session import StoreSession
-from drumbeat.backends.sqlite.store.sql import JOBS, NODES, VIEWS, json_list, soonest
+from drumbeat.backends.sqlite.store.sql import JOBS, NODES, VIEWS, json_list, next_expiry, soonest
 from drumbeat.backends.store_rules import HISTORY, check_settlements, check_times, page_of
 from drumbeat.model.fast_construction import fast_constructor
 from drumbeat.model.ids import JobId, NodeId
@@ -68,6 +68,20 @@ class SqliteJobs:
             lambda session: promote(session, limit, session.moment(at))
         )
 
+    async def expire(self, limit: int, at: At = None) -> jobs.ExpiredJobs:
+        now = moment(self._clock, at)
+        next_at = await self._database.read(next_expiry)
+        if next_at is None or next_at > now.number:  # mostly so: there is nothing to write
+            return jobs.ExpiredJobs((), to_instant_or_none(next_at))
+
+        def step(session: StoreSession) -> jobs.ExpiredJobs:
+            expired = expire(session, limit, session.moment(at))
+            return jobs.ExpiredJobs(
+                tuple(expired), to_instant_or_none(next_expiry(session.connection))
+            )
+
+        return await self._database.write(step)
+
     async def stale(self, queued_for: timedelta, limit: int, at: At = None) -> jobs.Promoted:
         since = moment(self._clock, at).number - to_microseconds(queued_for)
 
@@ -99,6 +113,7 @@ class SqliteJobs:
                     tuple(batch.verdicts()),
                     tuple(claim.cancelled),
                     claim.try_at,
+                    tuple(claim.expired),
                 )
             )
 

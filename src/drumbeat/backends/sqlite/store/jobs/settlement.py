@@ -135,10 +135,15 @@ class SettlementBatch:
 
     def _end_otherwise(self, settlement: Settlement, row: HeldRow, group: LimitGroup) -> Status:
         job_id, fence = row.id, row.fence
-        change = settled(settlement.change, cancel_requested=bool(row.cancel_requested))
         error, now = settlement.error, self._now.number
         found = self._session.execute(JOBS.attempt, (job_id,)).fetchone()
-        attempt, node, started_at, rank, run_at, last_error = found
+        attempt, node, started_at, rank, run_at, last_error, expires_at = found
+        change = settled(
+            settlement.change,
+            cancel_requested=bool(row.cancel_requested),
+            too_late=expires_at is not None
+            and expires_at <= now + to_microseconds(settlement.delay),
+        )
         self._attempts += (job_id, fence, attempt, node, started_at, now, change.value, error)
         if fence > HISTORY:
             self._session.execute(JOBS.delete_old_attempts, (job_id, fence - HISTORY))
@@ -153,6 +158,8 @@ class SettlementBatch:
         if change is not Change.GIVE_BACK:  # a job given back keeps its place
             run_at = now + to_microseconds(settlement.delay)
         self._session.execute(JOBS.wait_again, (run_at, attempt, fence, error, job_id))
+        if expires_at is not None:
+            self._session.hints |= topics.TIMES  # it did not count while it ran
         self._waiting.append((group, Place(rank, run_at, job_id)))
         return Status.PENDING if run_at > now else Status.QUEUED
 

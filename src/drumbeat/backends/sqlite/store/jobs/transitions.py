@@ -13,6 +13,7 @@ from drumbeat.backends.sqlite.store.jobs.rows import FOREVER, Place
 from drumbeat.backends.sqlite.store.session import COLUMN, PENDING, StoreSession
 from drumbeat.backends.sqlite.store.sql import JOBS, json_list, soonest
 from drumbeat.model.ids import JobId
+from drumbeat.model.jobs.expiry import EXPIRED
 from drumbeat.model.jobs.job import (
     Cancelled,
     CancelRequested,
@@ -48,6 +49,22 @@ def cancel_waiting(
     session.execute(JOBS.cancel_waiting, values)
     session.execute(JOBS.guard_keys, (json_list((job_id,)),))
     session.count(group.lane, COLUMN[Status.CANCELLED], 1)
+
+
+def expire(session: StoreSession, limit: int, now: Moment) -> list[JobId]:
+    """End waiting jobs that have expired, the longest expired first."""
+    if session.expires_at is None or session.expires_at > now.number:
+        return []
+    session.flush_rows()
+    expired: list[JobId] = []
+    found = limit
+    while found == limit and len(expired) < limit:
+        ids = [JobId(number) for (number,) in session.execute(JOBS.expired, (now.number, limit))]
+        found = len(ids)
+        session.execute(JOBS.delete_expiring, (json_list(ids),))
+        verdicts = [_cancel(session, job_id, EXPIRED, now) for job_id in ids]
+        expired += [each.job_id for each in verdicts if isinstance(each, Cancelled)]
+    return expired
 
 
 def promote(session: StoreSession, limit: int, now: Moment) -> Promoted:
@@ -120,6 +137,7 @@ def _reopen(session: StoreSession, job_id: JobId, now: Moment) -> Reopened | Too
         return TooLate(job_id, row.status if row else None)
     session.execute(JOBS.reopen, {"now": now.number, "always": FOREVER, "id": job_id})
     session.execute(JOBS.delete_finished, (job_id,))
+    session.execute(JOBS.delete_expiring, (json_list((job_id,)),))
     group = session.groups.get(session.connection, row.limit_group)
     session.count(group.lane, COLUMN[row.status], -1)
     wait(session, group, Place(row.rank, now.number, job_id), now)

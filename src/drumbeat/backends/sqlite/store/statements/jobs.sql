@@ -1,8 +1,9 @@
 -- name: counters
--- The last numbers given out, and whether any limit, rate or pause blocks anything.
+-- The last numbers given out, whether any limit, rate or pause blocks anything, and when the first
+-- job expires.
 SELECT job, tick, limit_group, generation,
     EXISTS (SELECT 1 FROM fronts), EXISTS (SELECT 1 FROM openings),
-    EXISTS (SELECT 1 FROM paused_queues)
+    EXISTS (SELECT 1 FROM paused_queues), (SELECT min(expires_at) FROM expiring)
 FROM counters;
 
 -- name: save_counters
@@ -66,6 +67,27 @@ INSERT INTO jobs (
     id, limit_group, rank, run_at, created_at, arguments, options, schedule, tick_at,
     tags, dedupe_digest, guards_for, guarded_until
 ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?);
+
+-- name: insert_expiring
+-- When jobs expire.
+INSERT INTO expiring (id, expires_at) VALUES (?, ?);
+
+-- name: expired
+-- Jobs that have expired and that no worker holds, the longest expired first.
+SELECT expiring.id FROM expiring
+WHERE expiring.expires_at <= ?
+    AND NOT EXISTS (SELECT 1 FROM running WHERE running.id = expiring.id)
+ORDER BY expiring.expires_at, expiring.id LIMIT ?;
+
+-- name: next_expiry
+-- When the next job that no worker holds expires.
+SELECT expiring.expires_at FROM expiring
+WHERE NOT EXISTS (SELECT 1 FROM running WHERE running.id = expiring.id)
+ORDER BY expiring.expires_at, expiring.id LIMIT 1;
+
+-- name: delete_expiring
+-- Jobs that do not expire any more.
+DELETE FROM expiring WHERE id IN (SELECT value FROM json_each(?));
 
 -- name: insert_queued
 -- Queue jobs, so that workers may claim them.
@@ -202,8 +224,9 @@ UPDATE jobs SET guarded_until = finished.guarded_until
 FROM finished WHERE finished.id = jobs.id AND jobs.id IN (SELECT value FROM json_each(?));
 
 -- name: attempt
--- A running attempt, its job's place in the limit group, and the job's last error.
-SELECT running.attempt, running.node, running.started_at, jobs.rank, jobs.run_at, jobs.error
+-- A running attempt, its job's place in the limit group, the job's last error, and when it expires.
+SELECT running.attempt, running.node, running.started_at, jobs.rank, jobs.run_at, jobs.error,
+    (SELECT expires_at FROM expiring WHERE expiring.id = running.id)
 FROM running JOIN jobs ON jobs.id = running.id WHERE running.id = ?;
 
 -- name: wait_again
@@ -250,8 +273,9 @@ UPDATE jobs SET error = ?, cancel_requested = 1 WHERE id = ?;
 UPDATE running SET cancel_requested = 1 WHERE id = ?;
 
 -- name: reopen
--- Make a failed or cancelled job as new, except for its fence.
+-- Make a failed or cancelled job as new, except for its fence, and let it not expire.
 UPDATE jobs SET
+    options = nullif(json_remove(options, '$.expires'), '{}'),
     run_at = :now, attempt = 0, error = NULL, cancel_requested = 0,
     fence = (SELECT fence FROM finished WHERE finished.id = jobs.id),
     guarded_until = iif(dedupe_digest IS NULL, NULL, :always)

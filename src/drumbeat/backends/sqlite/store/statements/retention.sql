@@ -18,6 +18,10 @@ ORDER BY finished.finished_at LIMIT ?;
 -- Delete the rows of jobs.
 DELETE FROM jobs WHERE id IN (SELECT value FROM json_each(?));
 
+-- name: delete_expiring
+-- Delete when they would have expired.
+DELETE FROM expiring WHERE id IN (SELECT value FROM json_each(?));
+
 -- name: delete_finished
 -- Delete how they ended.
 DELETE FROM finished WHERE id IN (SELECT value FROM json_each(?));

@@ -59,6 +59,11 @@ SELECT id FROM (
     ORDER BY id DESC LIMIT :limit
 );
 
+-- name: expired
+-- Jobs that have expired, newest first.
+SELECT id FROM finished
+WHERE status = 'cancelled' AND error = 'expired before it could start' AND id < :high AND id > :low;
+
 -- name: newest
 -- The id of the newest job.
 SELECT max(id) FROM jobs;

@@ -1,4 +1,4 @@
--- version: 1
+-- version: 2
 -- Close one attempt that did not complete its job. Returns the status that the job has then; null:
 -- the hold is not current, and nothing was changed.
 CREATE OR REPLACE FUNCTION {schema}.settle_attempt(
@@ -19,6 +19,9 @@ BEGIN
     END IF;
     IF job.cancel_requested AND change IN ('wait for a retry', 'snooze', 'be given back') THEN
         change := 'be cancelled';
+    ELSIF change = 'wait for a retry'
+        AND job.expires_at <= moment + coalesce(delay, 0) * interval '1 microsecond' THEN
+        change := 'fail'; -- its retry could not start
     END IF;
     INSERT INTO {schema}.attempts (job, fence, number, node, started_at, ended_at, change, error)
     VALUES (job_id, held, job.attempt, job.node, job.started_at, moment, change, said);
@@ -40,6 +43,9 @@ BEGIN
         WHEN change = 'be given back' THEN job.run_at -- it keeps its place in the queue
         ELSE moment + coalesce(delay, 0) * interval '1 microsecond'
     END;
+    IF job.expires_at IS NOT NULL THEN -- it did not count while it ran
+        PERFORM pg_notify({channels} || 'times', '');
+    END IF;
     IF due > moment THEN
         SELECT j.run_at INTO soonest FROM {schema}.jobs AS j
         WHERE j.status = 'pending' ORDER BY j.run_at LIMIT 1;

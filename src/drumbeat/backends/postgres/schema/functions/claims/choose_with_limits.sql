@@ -1,8 +1,9 @@
--- version: 1
+-- version: 2
 -- Choose jobs of lanes in which limit groups are open: these groups and the jobs without limits are
 -- taken in one order, the best first. The caller has the lock of limits.
 --
--- Jobs with limits are started here, or cancelled if a limit says so. Of the jobs without limits only
+-- Jobs with limits are started here, or cancelled if a limit says so, or if they have expired: then
+-- their ids are negated. Of the jobs without limits only
 -- the lanes are returned, one for each job to claim, since other claims may take them meanwhile.
 -- `chosen` is the order of all; `again` says that it is worth to ask again at once.
 CREATE OR REPLACE FUNCTION {schema}.choose_with_limits(
@@ -22,6 +23,7 @@ DECLARE
     best {schema}.limit_groups;
     job record;
     judged record;
+    verdict text;
 BEGIN
     chosen := '{}';
     started := '{}';
@@ -51,7 +53,7 @@ BEGIN
             again := true;
             EXIT;
         END IF;
-        SELECT j.id, j.rank, j.run_at, j.lane INTO job FROM {schema}.jobs AS j
+        SELECT j.id, j.rank, j.run_at, j.lane, j.expires_at INTO job FROM {schema}.jobs AS j
         WHERE j.limit_group = best.id AND j.status = 'queued'
         ORDER BY j.rank, j.run_at, j.id LIMIT 1 FOR UPDATE SKIP LOCKED;
         IF job.id IS NULL THEN
@@ -72,8 +74,13 @@ BEGIN
             WHERE id = best.id;
             CONTINUE WHEN (job.rank, job.run_at, job.id) > (best.rank, best.run_at, best.job);
         END IF;
-        SELECT * INTO judged FROM {schema}.judge_group(best, moment);
-        IF judged.verdict = 'wait' THEN
+        IF job.expires_at <= moment THEN
+            verdict := 'expired';
+        ELSE
+            SELECT * INTO judged FROM {schema}.judge_group(best, moment);
+            verdict := judged.verdict;
+        END IF;
+        IF verdict = 'wait' THEN
             UPDATE {schema}.limit_groups
             SET waits_for = judged.waits_for, at_most = judged.at_most WHERE id = best.id;
             IF judged.opens_at IS NOT NULL THEN
@@ -82,7 +89,7 @@ BEGIN
                 ON CONFLICT DO NOTHING;
             END IF;
         ELSE
-            IF judged.verdict = 'start' THEN
+            IF verdict = 'start' THEN
                 UPDATE {schema}.jobs AS j SET status = 'running', node = request.holder,
                     progress = NULL, fence = j.fence + 1, attempt = j.attempt + 1,
                     started_at = moment
@@ -91,6 +98,9 @@ BEGIN
                 INSERT INTO {schema}.tallies (lane, queued, running) VALUES (job.lane, -1, 1);
                 chosen := chosen || job.id;
                 started := started || job.id;
+            ELSIF verdict = 'expired' THEN
+                PERFORM {schema}.end_expired(ARRAY[job.id], moment);
+                cancelled := cancelled || -job.id;
             ELSE
                 PERFORM {schema}.archive_job(
                     job.id, 'cancelled', 'its limit was reached when its turn came', NULL, moment

@@ -1,9 +1,10 @@
--- version: 1
+-- version: 2
 -- Settle the last batch of a worker, and claim the next one: one call, one transaction.
 --
 -- Returns the instant of the claim in seconds since 1970; when to ask again, if a rate makes jobs
 -- wait; how the jobs were found (see `drumbeat.backends.postgres.store.jobs.watermark`); the verdicts
--- on the settlements; the jobs that a limit cancelled; and the claimed jobs, best first.
+-- on the settlements; the jobs that ended instead of being claimed; and the claimed jobs, best first.
+-- Of those that ended, the id of a job that had expired is negated: the others had reached a limit.
 --
 -- The clock is read again after each wait for a lock: jobs start when they are claimed, not when the
 -- claim was asked for. With marks the scan begins at them. If that yields too few jobs, the whole
@@ -30,6 +31,8 @@ DECLARE
     chosen record;
     began timestamptz;
     locked bigint[];
+    ended bigint[]; -- because they had expired
+    expired bigint[];
 BEGIN
     IF most > 0 THEN
         wanted := ARRAY(
@@ -45,6 +48,12 @@ BEGIN
     END IF;
     IF NOT settled IS NULL THEN
         verdicts := {schema}.settle_batch(settled, moment);
+    END IF;
+    IF cardinality(wanted) > 0 AND EXISTS (
+        SELECT FROM {schema}.jobs AS j
+        WHERE j.expires_at IS NOT NULL AND j.status <> 'running' AND j.expires_at <= moment
+    ) THEN
+        SELECT e.expired INTO ended FROM {schema}.expire_jobs(1000, moment) AS e;
     END IF;
     scanned_all := true;
     scan_effort := 0;
@@ -88,7 +97,7 @@ BEGIN
         WITH running AS (
             UPDATE {schema}.jobs AS j SET status = 'running', node = request.holder,
                 fence = j.fence + 1, attempt = j.attempt + 1, started_at = moment, progress = NULL
-            WHERE j.id = ANY (locked)
+            WHERE j.id = ANY (locked) AND (j.expires_at IS NULL OR j.expires_at > moment)
             RETURNING j.id, j.fence, j.attempt, j.lane, j.rank, j.run_at, j.created_at,
                 j.arguments, j.options, j.limits, j.tags, j.schedule, j.tick_at
         ), counted AS (
@@ -101,6 +110,19 @@ BEGIN
             r.tick_at
         )::{schema}.claimed_job ORDER BY r.rank, r.run_at, r.id)
         INTO claimed FROM running AS r;
+        IF coalesce(cardinality(claimed), 0) < cardinality(locked) THEN
+            -- The others have expired since. They took places, so it is worth to ask again.
+            expired := ARRAY(
+                SELECT j.id FROM {schema}.jobs AS j
+                WHERE j.id = ANY (locked) AND j.expires_at <= moment AND j.status = 'queued'
+            );
+            PERFORM {schema}.end_expired(expired, moment);
+            ended := ended || expired;
+            try_at := moment;
+        END IF;
+    END IF;
+    IF cardinality(ended) > 0 THEN
+        cancelled := cancelled || ARRAY(SELECT -u.id FROM unnest(ended) AS u (id));
     END IF;
     IF limited THEN -- the jobs with limits among the others, in the order in which they were chosen
         SELECT array_agg(ROW(
@@ -108,7 +130,8 @@ BEGIN
             date_part('epoch', j.created_at), j.arguments, j.options, j.limits, j.tags, j.schedule,
             j.tick_at
         )::{schema}.claimed_job ORDER BY array_position(chosen.chosen, j.id), j.rank, j.run_at, j.id)
-        INTO claimed FROM {schema}.jobs AS j WHERE j.id = ANY (chosen.started || locked);
+        INTO claimed FROM {schema}.jobs AS j
+        WHERE j.id = ANY (chosen.started || locked) AND j.status = 'running';
     END IF;
 END
 $$;

@@ -1,4 +1,4 @@
--- version: 1
+-- version: 2
 -- Create jobs whatever their dedupe keys, count them, and notify workers. A job whose id is null is
 -- not created. `kind_lanes` is what `lanes_of` gave.
 CREATE OR REPLACE FUNCTION {schema}.create_jobs(
@@ -13,6 +13,7 @@ DECLARE
     kind_options text[] := {schema}.spread(jobs.options, all_kinds);
     kind_limits text[] := {schema}.spread(jobs.limits, all_kinds);
     kind_times timestamptz[] := array_fill(moment, ARRAY[all_kinds]);
+    kind_expiries timestamptz[];
     kinds integer[] := {schema}.spread(jobs.kinds, jobs.size);
     first_time timestamptz;
     soonest timestamptz;
@@ -27,7 +28,11 @@ BEGIN
             )
             FROM unnest(kind_options) WITH ORDINALITY AS o (options, n) ORDER BY o.n
         );
+        kind_expiries := {schema}.expiries_of(kind_options, kind_times);
         SELECT min(t) INTO first_time FROM unnest(kind_times) AS t WHERE t > moment;
+        IF kind_expiries IS NOT NULL THEN
+            PERFORM pg_notify({channels} || 'times', '');
+        END IF;
     END IF;
     IF first_time IS NOT NULL THEN
         SELECT j.run_at INTO soonest FROM {schema}.jobs AS j
@@ -38,14 +43,15 @@ BEGIN
     END IF;
     INSERT INTO {schema}.jobs (
         id, limit_group, lane, rank, run_at, created_at, status, arguments, options, limits,
-        dedupe_key, schedule, tick_at, tags
+        dedupe_key, schedule, tick_at, tags, expires_at
     )
     SELECT
         j.id, {schema}.limit_group_of(kind_lanes[j.kind], kind_limits[j.kind]), kind_lanes[j.kind],
         kind_ranks[j.kind], kind_times[j.kind], moment,
         CASE WHEN kind_times[j.kind] > moment THEN 'pending' ELSE 'queued' END,
         j.arguments, kind_options[j.kind], kind_limits[j.kind], j.dedupe_key, j.schedule, j.tick,
-        CASE WHEN j.tags IS NOT NULL THEN ARRAY(SELECT json_array_elements_text(j.tags::json)) END
+        CASE WHEN j.tags IS NOT NULL THEN ARRAY(SELECT json_array_elements_text(j.tags::json)) END,
+        kind_expiries[j.kind]
     FROM unnest(
         ids, kinds, {schema}.spread(jobs.arguments, jobs.size),
         {schema}.spread(jobs.dedupe_keys, jobs.size), {schema}.spread(jobs.schedules, jobs.size),

@@ -1,6 +1,6 @@
--- version: 1
+-- version: 2
 -- Queue failed or cancelled jobs again. Returns the status that each had before, in the order of the
--- ids; null: no such job. The clock is read for each job after its row is locked.
+-- ids; null: no such job. They do not expire any more. The clock is read for each job after its row is locked.
 CREATE OR REPLACE FUNCTION {schema}.reopen_jobs(ids bigint[], at timestamptz) RETURNS text[]
 LANGUAGE plpgsql
 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off
@@ -29,7 +29,13 @@ BEGIN
             )
             SELECT
                 id, {schema}.limit_group_of(lane, limits), moment, created_at, moment, tick_at,
-                lane, fence, rank, 'queued', arguments, options, limits, tags, dedupe_key, schedule
+                lane, fence, rank, 'queued', arguments,
+                CASE
+                    WHEN strpos(options, '"expires":') > 0
+                    THEN nullif((options::jsonb - 'expires')::text, '{}')
+                    ELSE options
+                END,
+                limits, tags, dedupe_key, schedule
             FROM gone;
             PERFORM {schema}.announce_limited_jobs(ARRAY[number]);
             PERFORM pg_notify({channels} || 'jobs', '');
