@@ -210,7 +210,7 @@ def test_the_command_line_shows_and_applies_them(postgres: Postgres, namespace: 
     assert not any(step["applied"] for step in json.loads(status.stdout))
     assert tables(postgres, namespace) == []
     applied = json.loads(run(postgres.address, namespace, "migrate").stdout)
-    assert [step["name"] for step in applied] == ["baseline", "functions"]
+    assert [step["name"] for step in applied] == ["baseline", "add_expiry", "functions"]
     assert run(postgres.address, namespace, "status").exit_code == 0
     assert json.loads(run(postgres.address, namespace, "sql").stdout) == []
 

@@ -27,6 +27,7 @@ LOOKS_THROUGH = {
     "lost": {"running"},
     "stale": {"queued"},  # asked once in a while, and only where another queue carries the tickets
     "soonest": {"pending"},  # reads the first row
+    "next_expiry": {"expiring"},  # as far as the first job that does not run
     "counters": {"fronts", "openings"},  # asks whether there is a first row
     "delete_nodes": {"nodes"},
     "delete_starts": {"rate_starts"},

@@ -60,3 +60,38 @@ def test_a_narrow_last_column_stands_close_to_the_others(beating: Terminal) -> N
 
 def words_of(text: str) -> str:
     return " ".join(text.split())
+
+
+def test_schedules_with_a_tag_are_listed_paused_resumed_and_deleted_together(
+    terminal: Terminal,
+) -> None:
+    for name, tag in (("invoices", "billing"), ("reminders", "billing"), ("backup", "disk")):
+        answer = terminal(
+            "schedule", "create", name, "--task", "greet", "--every", "1m", "--tag", tag
+        )
+        assert answer.code == 0, answer.err
+    listed = terminal("schedule", "list", "--tag", "billing", "-o", "json").data
+    assert [each["name"] for each in listed] == ["invoices", "reminders"]
+    assert terminal("schedule", "pause", "invoices", "--reason", "alone").code == 0
+    paused = terminal("schedule", "pause", "--tag", "billing", "--reason", "the bank is closed")
+    assert words_of(paused.out) == "1 schedule with the tag billing paused reminders"
+    shown = terminal("schedule", "show", "reminders", "-o", "json").data
+    assert (shown["paused"], shown["pause_reason"]) == (True, "the bank is closed")
+    assert terminal("schedule", "resume", "--tag", "billing", "-o", "json").data == [
+        "invoices",
+        "reminders",
+    ]
+    audit = terminal("audit", "-o", "json").data
+    resumed = [each["target"] for each in audit if each["action"] == "schedule.resume"]
+    assert sorted(resumed) == ["invoices", "reminders"]
+    assert terminal("schedule", "delete", "--tag", "billing").code != 0  # nobody has confirmed
+    assert terminal("schedule", "delete", "--tag", "billing", "--yes").code == 0
+    assert terminal("schedule", "list", "--tag", "billing", "-o", "json").data == []
+    assert terminal("schedule", "show", "backup").code == 0
+
+
+def test_a_change_of_schedules_takes_a_name_or_a_tag(beating: Terminal) -> None:
+    for given in ((), ("beat", "--tag", "billing")):
+        answer = beating("schedule", "pause", *given)
+        assert answer.code == 2
+        assert "name a schedule, or give --tag, and not both" in answer.err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -49,6 +50,9 @@ from drumbeat.rules.schedules import schedule_edit
 from drumbeat.rules.schedules.backfill import backfill
 from drumbeat.rules.schedules.preview import coming_ticks, next_ticks
 from drumbeat.rules.schedules.version_guard import UNGUARDED, VersionGuard
+
+MOST_PARTS = 20
+"""How many reads of the store one page of the schedules with a tag takes at most."""
 
 DecideExisting = Callable[[StoredSchedule, datetime], Edit | None]
 Decide = Callable[[StoredSchedule | None, datetime], Edit | None]
@@ -301,9 +305,36 @@ class Schedules:
         self._guard.check(name, stored)
         return stored, now
 
-    async def list(self, page: PageRequest | None = None, prefix: str = "") -> Page[StoredSchedule]:
-        """All schedules, by name."""
-        return await self._store.list(page or PageRequest(), prefix)
+    async def tagged(self, tag: str) -> Sequence[StoredSchedule]:
+        """All schedules with a tag, by name."""
+        found: builtins.list[StoredSchedule] = []
+        page: Page[StoredSchedule] | None = None
+        while page is None or page.next is not None:
+            after = None if page is None else page.next
+            page = await self.list(PageRequest(LARGEST_PAGE, after), tag=tag)
+            found += page.items
+        return found
+
+    async def list(
+        self, page: PageRequest | None = None, prefix: str = "", tag: str | None = None
+    ) -> Page[StoredSchedule]:
+        """All schedules, by name; with a tag, those whose jobs have it.
+
+        A page of those with a tag may be shorter than requested; only `next` says whether there is
+        more.
+        """
+        page = page or PageRequest()
+        if tag is None:
+            return await self._store.list(page, prefix)
+        found: builtins.list[StoredSchedule] = []
+        after = page.after
+        for _ in range(MOST_PARTS):
+            part = await self._store.list(PageRequest(page.size - len(found), after), prefix)
+            found += [each for each in part.items if tag in each.schedule.job.tags]
+            after = part.next
+            if after is None or len(found) == page.size:
+                break
+        return Page(tuple(found), after)
 
 
 async def _refuse_too_expensive(edit: Edit) -> None:

@@ -11,7 +11,7 @@ from drumbeat.fleet.written import WriteResult
 from drumbeat.model.fleet.token import Scope
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.rules.schedules.version_guard import UNGUARDED, VersionGuard
-from drumbeat.wire.changes import BackfillView, CronPreviewView, SkipView, TriggerView
+from drumbeat.wire.changes import BackfillView, CronPreviewView, SkipView, TaggedView, TriggerView
 from drumbeat.wire.explanation import ExplanationView
 from drumbeat.wire.fields import Arguments
 from drumbeat.wire.job import JobView
@@ -72,8 +72,13 @@ class FleetSchedules(Protocol):
         ...
 
     @endpoint("GET /schedules", "List schedules by name", query=ScheduleQuery)
-    async def list(self, page: PageRequest | None = None, prefix: str = "") -> Page[ScheduleView]:
-        """A page of the schedules whose names begin with the prefix, by name."""
+    async def list(
+        self, page: PageRequest | None = None, prefix: str = "", tag: str | None = None
+    ) -> Page[ScheduleView]:
+        """A page of the schedules whose names begin with the prefix, by name.
+
+        With a tag the page may be shorter than requested; only `next` says whether there is more.
+        """
         ...
 
     @endpoint("POST /schedules/{name}/pause", "Pause a schedule; its ticks are recorded as skipped")
@@ -88,6 +93,25 @@ class FleetSchedules(Protocol):
         self, name: str, reason: str = "", guard: VersionGuard = UNGUARDED
     ) -> ScheduleView:
         """Fire again, from now on."""
+        ...
+
+    @endpoint("POST /schedules/pause", "Pause the schedules with a tag", body=TaggedView)
+    async def pause_tagged(self, tag: str, reason: str = "") -> Sequence[ScheduleView]:
+        """Pause the schedules with a tag that are not paused, one after the other; return them.
+
+        Each change is recorded as if it were requested alone. It changes at most 1,000: repeat it
+        until none is left.
+        """
+        ...
+
+    @endpoint("POST /schedules/resume", "Resume the schedules with a tag", body=TaggedView)
+    async def resume_tagged(self, tag: str, reason: str = "") -> Sequence[ScheduleView]:
+        """Resume the paused schedules with a tag, as `pause_tagged` does."""
+        ...
+
+    @endpoint("POST /schedules/remove", "Delete the schedules with a tag", body=TaggedView)
+    async def remove_tagged(self, tag: str, reason: str = "") -> Sequence[ScheduleView]:
+        """Remove the schedules with a tag, as `pause_tagged` does; return what they were."""
         ...
 
     @endpoint(

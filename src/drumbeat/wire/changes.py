@@ -17,6 +17,14 @@ class ReasonView(Parameters, kw_only=True):
     """For those who look at it later."""
 
 
+class TaggedView(Parameters, kw_only=True):
+    """Which schedules are to be changed, and why."""
+
+    tag: Name
+    """All that have it."""
+    reason: Reason = ""
+
+
 class TriggerView(Parameters, kw_only=True):
     """How a schedule is to be triggered now."""
 

@@ -12,7 +12,7 @@ from drumbeat.model.fleet.audit import AuditFilter
 from drumbeat.model.jobs.job import JobFilter
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
 from drumbeat.model.schedules.schedule import LONGEST_NAME
-from drumbeat.wire.fields import NO_NUL, Instant, check_instants
+from drumbeat.wire.fields import NO_NUL, Instant, Name, check_instants
 from drumbeat.wire.job_filter import JobFilterView, filter_view
 from drumbeat.wire.parameters import Parameters
 
@@ -90,9 +90,11 @@ class ScheduleQuery(PageQuery, kw_only=True):
 
     prefix: Annotated[str, Meta(max_length=LONGEST_NAME, pattern=NO_NUL)] = ""
     """Only names that begin with it."""
+    tag: Name | None = None
+    """Only schedules with this tag."""
 
     def parameters(self) -> dict[str, Any]:
-        return {"prefix": self.prefix, **super().parameters()}
+        return {"prefix": self.prefix, "tag": self.tag, **super().parameters()}
 
 
 class WaitQuery(Parameters, kw_only=True):

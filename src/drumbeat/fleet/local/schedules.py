@@ -38,6 +38,9 @@ from drumbeat.wire.preview import PreviewView
 from drumbeat.wire.schedule import ScheduleView, schedule_view
 from drumbeat.wire.tick import BackfilledView, TickView, backfilled_view, tick_view
 
+MOST_CHANGED = 1_000
+"""How many schedules one change by a tag changes at most."""
+
 
 class LocalSchedules:
     """Implements `FleetSchedules`."""
@@ -91,9 +94,13 @@ class LocalSchedules:
     async def get(self, name: str) -> ScheduleView:
         return self._view(await self._schedules.get(name))
 
-    async def list(self, page: PageRequest | None = None, prefix: str = "") -> Page[ScheduleView]:
+    async def list(
+        self, page: PageRequest | None = None, prefix: str = "", tag: str | None = None
+    ) -> Page[ScheduleView]:
         found = await bounded_page(
-            lambda part: self._schedules.list(part, prefix), page or PageRequest(), schedule_bytes
+            lambda part: self._schedules.list(part, prefix, tag),
+            page or PageRequest(),
+            schedule_bytes,
         )
         return Page(tuple(self._view(stored) for stored in found.items), found.next)
 
@@ -108,6 +115,20 @@ class LocalSchedules:
     ) -> ScheduleView:
         async with self._trail.change("schedule.resume", name, reason):
             return self._view(await self._guarded(guard).resume(name))
+
+    async def pause_tagged(self, tag: str, reason: str = "") -> Sequence[ScheduleView]:
+        running = [each for each in await self._schedules.tagged(tag) if not each.paused]
+        return [await self.pause(each.name, reason) for each in running[:MOST_CHANGED]]
+
+    async def resume_tagged(self, tag: str, reason: str = "") -> Sequence[ScheduleView]:
+        paused = [each for each in await self._schedules.tagged(tag) if each.paused]
+        return [await self.resume(each.name, reason) for each in paused[:MOST_CHANGED]]
+
+    async def remove_tagged(self, tag: str, reason: str = "") -> Sequence[ScheduleView]:
+        removed = (await self._schedules.tagged(tag))[:MOST_CHANGED]
+        for each in removed:
+            await self.remove(each.name, reason)
+        return [self._view(each) for each in removed]
 
     async def hand_back(
         self, name: str, reason: str = "", guard: VersionGuard = UNGUARDED

@@ -78,9 +78,9 @@ class RemoteSchedules(RemoteResource, FleetSchedules):
         changes = request_body(ScheduleChangesView, {**given, **schedule_options(options)})
         return await self.patch(name, changes, reason)
 
-    def all(self, prefix: str = "") -> AsyncGenerator[ScheduleView]:
+    def all(self, prefix: str = "", tag: str | None = None) -> AsyncGenerator[ScheduleView]:
         """All schedules by name, fetched page by page."""
-        return every_page(lambda page: self.list(page, prefix))
+        return every_page(lambda page: self.list(page, prefix, tag))
 
     async def _call(self, endpoint: Endpoint, given: Mapping[str, Any]) -> Any:
         if given.get(GUARD) is UNGUARDED:

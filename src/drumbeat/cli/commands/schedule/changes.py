@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
+from typing import TypeAlias
 
 import click
 from rich.console import RenderableType
 
-from drumbeat.cli.command import make_command
+from drumbeat.cli.command import make_command, together
 from drumbeat.cli.commands.schedule.view import report
 from drumbeat.cli.exit_codes import Exit, Problem
 from drumbeat.cli.options.arguments import read_arguments
@@ -16,6 +17,7 @@ from drumbeat.cli.options.option import NAME, REASON, switch, text
 from drumbeat.cli.output.tables import below, note, table
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
+from drumbeat.fleet.schedules import FleetSchedules
 from drumbeat.model.text import counted
 from drumbeat.rules.human_time import Moments
 from drumbeat.wire.schedule import ScheduleView
@@ -25,26 +27,63 @@ NEXT, NOW = "next", "now"
 FIRED, WOULD_FIRE = "fired", "would fire"
 
 
-@make_command("pause", NAME, REASON, uses="schedules.pause")
-def pause(session: Session, name: str) -> None:
-    """Pause the schedule NAME.
+ChangeTagged: TypeAlias = Callable[
+    [FleetSchedules], Callable[[str, str], Awaitable[Sequence[ScheduleView]]]
+]
+
+NAME_OR_TAG = together(
+    click.argument("name", required=False),
+    text("--tag", "TAG", "All schedules with this tag, instead of one by its name."),
+)
+
+
+def _of_tag(
+    session: Session, name: str | None, tag: str | None, change: ChangeTagged, verb: str
+) -> bool:
+    """Whether a tag is given, after the schedules with it were changed."""
+    if (name is None) == (tag is None):
+        raise click.UsageError("name a schedule, or give --tag, and not both")
+    if tag is None:
+        return False
+
+    async def ask(fleet: Fleet) -> list[str]:
+        names: list[str] = []
+        while changed := await change(fleet.schedules)(tag, session.reason):
+            names += [each.name for each in changed]
+        return names
+
+    names = session.ask(ask)
+    count = counted(len(names), "schedule")
+    session.output.show(names, below(f"{count} with the tag {tag} {verb}", *names))
+    return True
+
+
+@make_command("pause", NAME_OR_TAG, REASON, uses="schedules.pause schedules.pause_tagged")
+def pause(session: Session, name: str, tag: str | None) -> None:
+    """Pause the schedule NAME, or all with a tag.
 
     Its ticks are recorded as skipped until it is resumed.
 
     Example:
       drumbeat schedule pause nightly --reason "the disk is full"
+      drumbeat schedule pause --tag billing --reason "the bank is closed"
     """
+    if _of_tag(session, name, tag, lambda schedules: schedules.pause_tagged, "paused"):
+        return
     paused = session.ask(lambda fleet: fleet.schedules.pause(name, session.reason))
     report(session, paused, f"schedule {name} was paused")
 
 
-@make_command("resume", NAME, REASON, uses="schedules.resume")
-def resume(session: Session, name: str) -> None:
-    """Let the schedule NAME fire again, from now on.
+@make_command("resume", NAME_OR_TAG, REASON, uses="schedules.resume schedules.resume_tagged")
+def resume(session: Session, name: str, tag: str | None) -> None:
+    """Let the schedule NAME, or all with a tag, fire again, from now on.
 
     Example:
       drumbeat schedule resume nightly
+      drumbeat schedule resume --tag billing
     """
+    if _of_tag(session, name, tag, lambda schedules: schedules.resume_tagged, "resumed"):
+        return
     resumed = session.ask(lambda fleet: fleet.schedules.resume(name, session.reason))
     report(session, resumed, f"schedule {name} was resumed")
 
@@ -160,16 +199,27 @@ def _backfilled(
     )
 
 
-@make_command("delete", NAME, REASON, uses="schedules.remove")
-def delete(session: Session, name: str) -> None:
-    """Delete the schedule NAME.
+@make_command(
+    "delete",
+    NAME_OR_TAG,
+    switch("--yes confirmed", "Delete all with the tag without asking."),
+    REASON,
+    uses="schedules.remove schedules.remove_tagged",
+)
+def delete(session: Session, name: str, tag: str | None, *, confirmed: bool) -> None:
+    """Delete the schedule NAME, or all with a tag.
 
     Its ledger stays, and its jobs still run. A schedule that code declares comes back at the next
     start of a node; pause it instead.
 
     Example:
       drumbeat schedule delete nightly
+      drumbeat schedule delete --tag billing --yes
     """
+    if tag is not None and name is None and not confirmed:
+        click.confirm(f"Delete all schedules with the tag {tag}?", abort=True, err=True)
+    if _of_tag(session, name, tag, lambda schedules: schedules.remove_tagged, "deleted"):
+        return
 
     async def ask(fleet: Fleet) -> ScheduleView:
         schedule = await fleet.schedules.get(name)

@@ -39,6 +39,7 @@ DEFINITION = together(
     ),
     text("--queue", "NAME", "The queue of its jobs."),
     whole("--priority", "The priority of its jobs.", least=0, most=HIGHEST_PRIORITY),
+    text("--tag tags", "TAG", "A tag of it and its jobs; may be repeated.", multiple=True),
     text("--expires", "DURATION", "Start no job so long after its tick."),
     choice("--misfire", Misfire, "What to do with missed ticks."),
     text("--window", "DURATION", "How late a tick may still fire."),
@@ -132,7 +133,7 @@ def edit(
 def _fields(session: Session, options: dict[str, Any]) -> dict[str, Any]:
     """The options that are given, as fields of a request."""
     arguments: Sequence[str] = options.pop("arguments")
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in options.items() if value not in (None, ())}
     for name in (*LENGTHS, "expires"):
         if name in given:
             given[name] = parse_duration(given[name]).total_seconds()

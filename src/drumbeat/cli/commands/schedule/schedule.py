@@ -43,17 +43,19 @@ for change in (create, edit, *CHANGES, prune):
 @command.verb(
     "list",
     text("--prefix", "TEXT", "Only names that begin with it.", default=""),
+    text("--tag", "TAG", "Only schedules with this tag."),
     limit_option(100),
     uses="schedules.list",
 )
-def list_schedules(session: Session, prefix: str, limit: int) -> None:
+def list_schedules(session: Session, prefix: str, tag: str | None, limit: int) -> None:
     """List schedules by name, with their next tick.
 
     Example:
       drumbeat schedule list --prefix billing-
+      drumbeat schedule list --tag billing
     """
     show_list(
-        session, limit, lambda fleet, page: fleet.schedules.list(page, prefix), schedule_table
+        session, limit, lambda fleet, page: fleet.schedules.list(page, prefix, tag), schedule_table
     )
 
 

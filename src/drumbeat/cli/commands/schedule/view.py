@@ -63,6 +63,7 @@ def schedule_facts(
             ("when", schedule.when),
             ("task", f"{schedule.task}, queue {schedule.queue}, on the {policies.run_on}"),
             ("arguments", compact(schedule.arguments)),
+            ("tags", ", ".join(schedule.tags) or None),
             ("state", _state(schedule)),
             ("next tick", _next_tick(schedule, moments)),
             ("skipped by hand", ", ".join(map(moments.stamped, schedule.skips)) or None),
