@@ -45,6 +45,7 @@ specs = st.builds(
     delay=st.sampled_from([timedelta(0)] * 4 + [timedelta(seconds=3)]),
     tags=st.sampled_from([*[()] * 4, ("red",), ("red", LONG_TAG), (LONG_TAG + "r",)]),
     schedule=st.sampled_from([None, None, "nightly"]),
+    retention=st.sampled_from([*[None] * 4, timedelta(seconds=1), timedelta(seconds=6)]),
     expires=st.sampled_from(
         [*[None] * 4, timedelta(seconds=2), timedelta(seconds=5), NOON + timedelta(seconds=6)]
     ),

@@ -13,7 +13,7 @@ from drumbeat.wire.job import JobView, ProgressView, job_view
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 NOT_TOLD = frozenset(
-    {"delay", "timeout", "retry", "dedupe_for", "limits", "rate", "trace", "expires"}
+    {"delay", "timeout", "retry", "dedupe_for", "limits", "rate", "trace", "expires", "retention"}
 )
 """What a view does not tell of a job's spec."""
 

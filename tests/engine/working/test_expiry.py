@@ -96,6 +96,35 @@ async def test_a_length_that_cannot_be_is_refused(
         push.options(expires=expires)
 
 
+@pytest.mark.parametrize("retention", [0, "11y", timedelta(days=3651), "soon"])
+async def test_a_retention_that_cannot_be_is_refused(
+    app: Drumbeat, retention: float | str | timedelta
+) -> None:
+    @app.task
+    async def push() -> None: ...
+
+    with pytest.raises(InvalidOption, match="retention"):
+        push.options(retention=retention)
+
+
+async def test_the_jobs_of_a_task_with_a_retention_are_pruned_by_it(
+    fleet: Fleet, app: Drumbeat
+) -> None:
+    @app.task(retention="1h")
+    async def push() -> None: ...
+
+    @app.task
+    async def keep() -> None: ...
+
+    async with fleet.running(app):
+        short = await fleet.done(app, await push.submit(), "1s")
+        long = await fleet.done(app, await keep.submit(), "1s")
+        await fleet.clock.advance("2h")
+        found = (await app.jobs.list()).items
+        assert [job.id for job in found] == [long.id]
+        assert short.spec.retention == timedelta(hours=1)
+
+
 async def test_a_schedule_takes_a_length_and_no_instant(fleet: Fleet, app: Drumbeat) -> None:
     @app.task
     async def push() -> None: ...

@@ -32,6 +32,7 @@ TEMPLATE = JobSpec(
     dedupe_for=timedelta(hours=1),
     dedupe_scope="s",
     expires=timedelta(minutes=7),
+    retention=timedelta(days=7),
     schedule="other",
     tick_at=NOON - timedelta(days=1),
     limits=(OWN,),

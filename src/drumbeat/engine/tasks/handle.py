@@ -51,6 +51,7 @@ class TaskSettings(TypedDict, total=False):
     tags: tuple[str, ...]
     aliases: tuple[str, ...]
     expires: Length | datetime | None
+    retention: Length | None
     secret: tuple[str, ...]
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from drumbeat.engine.tasks.limits import RateLimit, SharedLimit, parse_rate, read_on_conflict
 from drumbeat.engine.tasks.template import escaped, is_template, names_any
 from drumbeat.model.errors import InvalidInput, InvalidOption
-from drumbeat.model.jobs.expiry import check_expires
+from drumbeat.model.jobs.expiry import check_expires, check_retention
 from drumbeat.model.jobs.job import (
     DEFAULT_QUEUE,
     HIGHEST_PRIORITY,
@@ -71,6 +71,8 @@ class TaskOptions:
     tags: tuple[str, ...] = ()
     expires: Length | datetime | None = None
     """Until when an attempt may start: a length after the job is due, or an instant."""
+    retention: Length | None = None
+    """How long its finished jobs are kept, instead of `keep_jobs`."""
     aliases: tuple[str, ...] = ()
     """Earlier names of the task: jobs and schedules that are stored under one of them run it."""
     secret: tuple[str, ...] = ()
@@ -89,6 +91,7 @@ class TaskOptions:
         delay = length("delay", self.delay)
         check_dedupe_for(length("dedupe_for", self.dedupe_for))
         check_expires(expiry(self.expires))
+        check_retention(optional_length("retention", self.retention))
         if self.run_at is not None:
             object.__setattr__(self, "run_at", aware("run_at", self.run_at))
             if delay:
@@ -186,6 +189,11 @@ def length(name: str, value: Length) -> timedelta:
         return parse_duration(value)
     except (InvalidInput, TypeError) as error:
         raise InvalidOption(f"{name}: {error}") from None
+
+
+def optional_length(name: str, value: Length | None) -> timedelta | None:
+    """A length, or None."""
+    return None if value is None else length(name, value)
 
 
 def expiry(value: Length | datetime | None) -> timedelta | datetime | None:

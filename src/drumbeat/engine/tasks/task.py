@@ -19,6 +19,7 @@ from drumbeat.engine.tasks.options import (
     as_templates,
     expiry,
     length,
+    optional_length,
     refuse_task_options,
     seconds,
 )
@@ -176,6 +177,7 @@ class TaskDefinition:
             rate=self._rate(options, arguments),
             tags=options.tags,
             expires=expiry(options.expires),
+            retention=optional_length("retention", options.retention),
         )
 
     def _limits(

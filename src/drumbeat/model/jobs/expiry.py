@@ -1,4 +1,4 @@
-"""Expiry: the instant from which no attempt of a job may start any more."""
+"""Expiry and retention: until when a job may start, and how long it is kept after its end."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from drumbeat.model.time.instant import aware
 EXPIRED = "expired before it could start"
 """The error of a job that ended as cancelled because it had expired. Lists filter by it."""
 LONGEST_EXPIRY = timedelta(days=3650)
+LONGEST_RETENTION = timedelta(days=3650)
 
 Expires: TypeAlias = timedelta | datetime
 """A length after the job is due, or an instant."""
@@ -24,6 +25,15 @@ def check_expires(expires: Expires | None) -> None:
         raise InvalidOption(
             f"expires must be longer than zero and at most {LONGEST_EXPIRY.days} days, "
             f"not {expires}"
+        )
+
+
+def check_retention(length: timedelta | None) -> None:
+    """Reject a length that is not positive or too long."""
+    if length is not None and not timedelta(0) < length <= LONGEST_RETENTION:
+        raise InvalidOption(
+            f"retention must be longer than zero and at most {LONGEST_RETENTION.days} days, "
+            f"not {length}"
         )
 
 

@@ -128,6 +128,8 @@ class JobSpec:
     tags: tuple[str, ...] = ()
     expires: Expires | None = None
     """Until when an attempt may start; None: always. A job that a person retries loses it."""
+    retention: timedelta | None = None
+    """How long it is kept after its end; None: as long as the app says."""
     trace: str | None = None
     """The W3C `traceparent` of the span that submitted it, if tracing is enabled."""
 

@@ -47,6 +47,7 @@ class JobOptions(NamedTuple):
     dedupe_for: timedelta = _DEFAULT.dedupe_for
     dedupe_scope: str | None = _DEFAULT.dedupe_scope
     expires: timedelta | datetime | None = _DEFAULT.expires
+    retention: timedelta | None = _DEFAULT.retention
     trace: str | None = _DEFAULT.trace
 
 
@@ -171,6 +172,7 @@ _WRITE: dict[str, Callable[[Any], Any]] = {
     "retry": _retry_to_json,
     "dedupe_for": lambda length: length // MICROSECOND,
     "expires": _write_expires,
+    "retention": lambda length: length // MICROSECOND,
 }
 _READ: dict[str, Callable[[Any], Any]] = {
     "run_at": lambda text: aware("run_at", datetime.fromisoformat(text)),
@@ -178,5 +180,6 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "retry": _retry_from_json,
     "dedupe_for": lambda microseconds: microseconds * MICROSECOND,
     "expires": _read_expires,
+    "retention": lambda microseconds: microseconds * MICROSECOND,
 }
 _text = json.JSONEncoder(separators=(",", ":")).encode

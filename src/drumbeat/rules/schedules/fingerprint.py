@@ -16,7 +16,7 @@ BYTES = 16
 UTC = "UTC"
 OF_ONE_CALL = frozenset({"trace"})
 """Fields of a single submission, not of a definition."""
-ADDED_LATER = frozenset({"dedupe_scope", "each_delay", "condition", "expires"})
+ADDED_LATER = frozenset({"dedupe_scope", "each_delay", "condition", "expires", "retention"})
 """Fields that older fingerprints do not cover: left out while they are empty, so that an
 upgrade does not look like a change of every schedule."""
 

@@ -62,6 +62,7 @@ FULL_SPEC = JobSpec(
     rate=Rate("bell", 5, MINUTE),
     tags=("one", "zwei \N{SNOWMAN}"),
     expires=timedelta(hours=1, microseconds=1),
+    retention=timedelta(days=30, microseconds=1),
     trace="00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
 )
 """A job in which every field differs from its default, so that a copy that drops one fails."""

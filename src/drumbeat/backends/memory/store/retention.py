@@ -35,8 +35,8 @@ class MemoryRetention:
         with self._step as step:
             now = step.now(at)
             self._kept.table.admission.forget_starts(now)
-            self._release_keys(now)
-            return self._prune_jobs(now - older_than, limit)
+            pruned = self._release_keys(now, limit)
+            return pruned + self._prune_jobs(now - older_than, limit - pruned)
 
     async def prune_ticks(self, older_than: timedelta, limit: int, at: At = None) -> int:
         with self._step as step:
@@ -50,13 +50,24 @@ class MemoryRetention:
         with self._step as step:
             return self._kept.audit.prune(step.now(at) - older_than, limit)
 
-    def _release_keys(self, now: datetime) -> None:
-        """Queue finished jobs for pruning whose dedupe key is free again."""
+    def _release_keys(self, now: datetime, limit: int) -> int:
+        """Queue finished jobs for pruning whose dedupe key is free again.
+
+        Those whose own retention is over are deleted; returns how many.
+        """
+        pruned = 0
         guarding, finished = self._kept.table.guarding, self._kept.table.finished
-        while (first := guarding.first()) is not None and first[0] <= now:
+        while (first := guarding.first()) is not None and first[0] <= now and pruned < limit:
             record = self._kept.table.records.get(guarding.pop()[1])
-            if record is not None and record.finished_at is not None and not stands(record, now):
+            if record is None or record.finished_at is None or stands(record, now):
+                continue
+            retention = record.spec.retention
+            if retention is None:
                 finished.push((record.finished_at, record.id))
+            elif record.finished_at + retention <= now:
+                self._kept.table.forget(record)
+                pruned += 1
+        return pruned
 
     def _prune_jobs(self, ended_before: datetime, limit: int) -> int:
         finished, records = self._kept.table.finished, self._kept.table.records

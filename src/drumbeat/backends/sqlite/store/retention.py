@@ -53,8 +53,10 @@ class SqliteRetention:
 def _prune_jobs(session: StoreSession, now: Moment, ended_before: int, limit: int) -> int:
     session.flush_rows()
     session.execute(RETENTION.delete_starts, (now.number,))
-    pruned, released = 0, limit
-    lanes: set[int] = set()
+    released = limit
+    found = session.execute(RETENTION.outlived_jobs, (now.number, limit)).fetchall()
+    pruned = len(found)
+    lanes = _delete_jobs(session, found) if found else set[int]()
     while pruned < limit and released == limit:
         released = session.execute(RETENTION.release_keys, (now.number, limit)).rowcount
         found = session.execute(RETENTION.old_jobs, (ended_before, limit - pruned)).fetchall()

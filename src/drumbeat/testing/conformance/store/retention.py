@@ -48,6 +48,55 @@ class RetentionConformance:
         counts = await store.jobs.counts()
         assert sum(sum(queue.values()) for queue in counts.values()) == 0
 
+    async def test_a_job_with_a_shorter_retention_is_forgotten_earlier(self, store: Store) -> None:
+        short = JobSpec("send", retention=timedelta(minutes=1))
+        jobs = await insert(store, short, spec(), short)
+        for attempt in await take(store):
+            await finish(store, attempt.hold)
+        assert await store.retention.prune_jobs(HOUR, 10, after(59)) == 0
+        assert await store.retention.prune_jobs(HOUR, 1, after(60)) == 1
+        assert await store.retention.prune_jobs(HOUR, 10, after(60)) == 1
+        kept = [job for job in await store.jobs.get([job.id for job in jobs]) if job is not None]
+        assert [job.id for job in kept] == [jobs[1].id]
+        assert await store.retention.prune_jobs(HOUR, 10, after(3600)) == 1
+        assert await store.jobs.counts() in ({}, {"default": {}})
+
+    async def test_a_job_with_a_longer_retention_outlives_the_others(self, store: Store) -> None:
+        long = JobSpec("send", retention=2 * HOUR)
+        first, cancelled, plain = await insert(store, long, long, spec())
+        await store.jobs.cancel([cancelled.id], at=NOON)
+        for attempt in await take(store):
+            await finish(store, attempt.hold)
+        assert await store.retention.prune_jobs(HOUR, 10, after(7199)) == 1
+        assert list(await store.jobs.get([plain.id])) == [None]
+        assert (await job_of(store, first.id)).spec.retention == 2 * HOUR
+        assert await store.retention.prune_jobs(HOUR, 10, after(7200)) == 2
+
+    async def test_a_retention_neither_lengthens_nor_shortens_the_time_of_a_dedupe_key(
+        self, store: Store
+    ) -> None:
+        minute = timedelta(minutes=1)
+        short = JobSpec("send", dedupe_key="s", dedupe_for=HOUR, retention=minute)
+        long = JobSpec("send", dedupe_key="l", dedupe_for=minute, retention=HOUR)
+        await insert(store, short, long)
+        for attempt in await take(store):
+            await finish(store, attempt.hold)
+        assert await store.retention.prune_jobs(minute, 10, after(60)) == 0
+        guarded, free = await store.jobs.insert([short, long], after(61))
+        assert isinstance(guarded, Duplicate)
+        assert not isinstance(free, Duplicate)
+        assert await store.retention.prune_jobs(minute, 10, after(3600)) == 2
+
+    async def test_a_job_that_ended_again_is_kept_from_its_last_end(self, store: Store) -> None:
+        attempt = await running(store, JobSpec("send", retention=HOUR))
+        await settle(store, Settlement(attempt.hold, Change.FAIL))
+        await store.jobs.reopen([attempt.job_id], after(60))
+        again = await take_one(store, at=after(60))
+        assert await store.retention.prune_jobs(2 * HOUR, 10, after(3600)) == 0
+        await finish(store, again.hold, after(3601))
+        assert await store.retention.prune_jobs(2 * HOUR, 10, after(7200)) == 0
+        assert await store.retention.prune_jobs(2 * HOUR, 10, after(7201)) == 1
+
     async def test_a_limit_whose_last_waiting_job_was_cancelled_and_forgotten_can_be_used_again(
         self, store: Store, traits: StoreTraits
     ) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import count
 from typing import cast
 
@@ -38,6 +38,7 @@ from drumbeat.rules.jobs.transitions import UNCOUNTED, settled, waiting
 
 PENDING, QUEUED, RUNNING = Status.PENDING, Status.QUEUED, Status.RUNNING
 CANCELLED = Status.CANCELLED
+NO_TIME = timedelta(0)
 WAITING = (PENDING, QUEUED)
 COMPLETE = Change.COMPLETE
 JOBS, TIMES, FINISHED = Topic.JOBS, Topic.TIMES, Topic.FINISHED
@@ -55,7 +56,7 @@ class JobTable:
         self.finished: OrderedQueue[Retirement] = OrderedQueue()
         """Finished jobs by their end, except those of the next queue."""
         self.guarding: OrderedQueue[Retirement] = OrderedQueue()
-        """Finished jobs with a dedupe key, by the instant at which the key is free."""
+        """Finished jobs with a dedupe key or a retention of their own, by when both are over."""
         self.paused: dict[str, PausedQueue] = {}
         self.forgotten: dict[str, dict[Status, int]] = {}
         """By queue: how the pruned jobs ended."""
@@ -286,10 +287,12 @@ class JobTable:
         record.lane.tally[status] += 1
         record.status = status
         record.finished_at = now
-        if record.spec.dedupe_key is None:
+        spec = record.spec
+        if spec.dedupe_key is None and spec.retention is None:
             self.finished.push((now, record.id))
         else:
-            self.guarding.push((now + record.spec.dedupe_for, record.id))
+            guards_for = NO_TIME if spec.dedupe_key is None else spec.dedupe_for
+            self.guarding.push((now + max(guards_for, spec.retention or NO_TIME), record.id))
         self._hints.note(FINISHED)
 
 

@@ -3,23 +3,33 @@
 DELETE FROM {schema}.rate_starts WHERE outdated_at <= coalesce($1::timestamptz, clock_timestamp());
 
 -- name: release_keys
--- Free the dedupe keys of finished jobs whose time is over.
+-- Free the dedupe keys of finished jobs whose time is over. Jobs with a retention of their own are
+-- deleted then.
 UPDATE {schema}.archive SET guarded_until = NULL
 WHERE id = ANY (ARRAY(
     SELECT id FROM {schema}.archive
     WHERE guarded_until <= coalesce($1::timestamptz, clock_timestamp())
+        AND strpos(options, '"retention":') > 0 IS NOT TRUE
     ORDER BY guarded_until LIMIT $2 FOR UPDATE SKIP LOCKED
 ))
 RETURNING id;
 
 -- name: forget_jobs
--- Delete jobs that ended that long ago and guard no dedupe key, the oldest first, and their attempts.
-WITH gone AS (
+-- Delete jobs that ended that long ago and guard no dedupe key, the oldest first, those whose own
+-- retention is over, and their attempts.
+WITH old AS (
+    SELECT id FROM {schema}.archive
+    WHERE guarded_until IS NULL AND finished_at
+        <= coalesce($1::timestamptz, clock_timestamp()) - $2::bigint * interval '1 microsecond'
+    ORDER BY finished_at LIMIT $3 FOR UPDATE SKIP LOCKED
+), outlived AS (
+    SELECT id FROM {schema}.archive
+    WHERE guarded_until <= coalesce($1::timestamptz, clock_timestamp())
+        AND strpos(options, '"retention":') > 0
+    ORDER BY guarded_until LIMIT $3 FOR UPDATE SKIP LOCKED
+), gone AS (
     DELETE FROM {schema}.archive WHERE id = ANY (ARRAY(
-        SELECT id FROM {schema}.archive
-        WHERE guarded_until IS NULL AND finished_at
-            <= coalesce($1::timestamptz, clock_timestamp()) - $2::bigint * interval '1 microsecond'
-        ORDER BY finished_at LIMIT $3 FOR UPDATE SKIP LOCKED
+        SELECT id FROM old UNION ALL SELECT id FROM outlived LIMIT $3
     ))
     RETURNING id, lane, status
 ), attempts AS (

@@ -83,7 +83,7 @@ def create(session: StoreSession, spec: JobSpec, now: Moment) -> Job:
         run_at = to_instant(number)
     common = (job_id, group.id, rank, number, now.number, spec.arguments, options_to_text(spec))
     row = (*common, spec.schedule, to_number_or_none(spec.tick_at))
-    if spec.dedupe_key is None and not spec.tags:
+    if spec.dedupe_key is None and spec.retention is None and not spec.tags:
         session.ticked_jobs.values += row
     else:
         session.jobs.values += (*row, *_rare_columns(spec))
@@ -112,17 +112,23 @@ def _is_plain(spec: JobSpec) -> bool:
         and spec.tick_at is None
         and spec.dedupe_key is None
         and spec.expires is None
+        and spec.retention is None
         and not spec.delay
         and not spec.tags
     )
 
 
 def _rare_columns(spec: JobSpec) -> tuple[str | int | None, ...]:
-    """Tags, dedupe digest, and how long and until when the job guards its key."""
+    """Tags, dedupe digest, how long the job is kept after its end, and until when its key is taken.
+
+    A job is kept while its key is taken, and for its own retention.
+    """
     tags = tags_to_text(spec.tags) if spec.tags else None
+    kept_for = None if spec.retention is None else to_microseconds(spec.retention)
     if spec.dedupe_key is None:
-        return tags, None, None, None
-    return tags, _digest(spec), to_microseconds(spec.dedupe_for), FOREVER
+        return tags, None, kept_for, None
+    guards_for = to_microseconds(spec.dedupe_for)
+    return tags, _digest(spec), max(guards_for, kept_for or 0), FOREVER
 
 
 def _digest(spec: JobSpec) -> str | None:

@@ -220,8 +220,10 @@ FROM ended CROSS JOIN running ON running.id = ended.id;
 
 -- name: guard_keys
 -- Jobs that ended keep their dedupe key taken for a while.
-UPDATE jobs SET guarded_until = finished.guarded_until
-FROM finished WHERE finished.id = jobs.id AND jobs.id IN (SELECT value FROM json_each(?));
+UPDATE jobs SET guarded_until = finished.finished_at
+    + coalesce(json_extract(jobs.options, '$.dedupe_for'), 86400000000)
+FROM finished WHERE finished.id = jobs.id AND jobs.dedupe_digest IS NOT NULL
+    AND jobs.id IN (SELECT value FROM json_each(?));
 
 -- name: attempt
 -- A running attempt, its job's place in the limit group, the job's last error, and when it expires.

@@ -3,9 +3,13 @@
 DELETE FROM rate_starts WHERE outdated_at <= ?;
 
 -- name: release_keys
--- Finished jobs whose dedupe key is free again.
+-- Finished jobs whose dedupe key is free again, except those with a retention of their own.
 UPDATE finished SET guarded_until = NULL
-WHERE id IN (SELECT id FROM finished WHERE guarded_until <= ? ORDER BY guarded_until LIMIT ?);
+WHERE id IN (
+    SELECT ended.id FROM finished AS ended CROSS JOIN jobs ON jobs.id = ended.id
+    WHERE ended.guarded_until <= ? AND json_extract(jobs.options, '$.retention') IS NULL
+    ORDER BY ended.guarded_until LIMIT ?
+);
 
 -- name: old_jobs
 -- Jobs that ended before an instant and guard no dedupe key, the oldest first.
@@ -13,6 +17,13 @@ SELECT finished.id, jobs.limit_group, finished.status
 FROM finished CROSS JOIN jobs ON jobs.id = finished.id
 WHERE finished.guarded_until IS NULL AND finished.finished_at <= ?
 ORDER BY finished.finished_at LIMIT ?;
+
+-- name: outlived_jobs
+-- Jobs whose own retention is over and that guard no dedupe key, the earliest first.
+SELECT finished.id, jobs.limit_group, finished.status
+FROM finished CROSS JOIN jobs ON jobs.id = finished.id
+WHERE finished.guarded_until <= ? AND json_extract(jobs.options, '$.retention') IS NOT NULL
+ORDER BY finished.guarded_until LIMIT ?;
 
 -- name: delete_jobs
 -- Delete the rows of jobs.

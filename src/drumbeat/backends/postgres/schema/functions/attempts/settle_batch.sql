@@ -1,4 +1,4 @@
--- version: 1
+-- version: 2
 -- Close the attempts whose holds are current; the caller has the lock of limits if one needs it.
 --
 -- Jobs are locked in the order of their ids, against deadlocks. A running job is recognised by its
@@ -37,7 +37,7 @@ BEGIN
             )
             SELECT
                 id, run_at, created_at, moment, started_at, tick_at,
-                {schema}.guarded_until(dedupe_key, options, moment), lane, attempt, fence, rank,
+                {schema}.kept_until(dedupe_key, options, moment), lane, attempt, fence, rank,
                 cancel_requested, 'completed', arguments, options, limits, tags, dedupe_key,
                 schedule, node, progress
             FROM gone
@@ -71,7 +71,7 @@ BEGIN
             )
             SELECT
                 id, run_at, created_at, moment, started_at, tick_at,
-                {schema}.guarded_until(dedupe_key, options, moment), lane, attempt, fence, rank,
+                {schema}.kept_until(dedupe_key, options, moment), lane, attempt, fence, rank,
                 cancel_requested, 'completed', arguments, options, limits, tags, dedupe_key,
                 schedule, node, progress, result, note
             FROM gone

@@ -1,4 +1,4 @@
--- version: 1
+-- version: 2
 -- Move one job to the archive. The caller has locked it, and counts it.
 CREATE OR REPLACE FUNCTION {schema}.archive_job(
     job bigint, final_status text, why text, outcome bytea, moment timestamptz
@@ -12,7 +12,7 @@ LANGUAGE sql AS $$
     )
     SELECT
         id, run_at, created_at, moment, started_at, tick_at,
-        {schema}.guarded_until(dedupe_key, options, moment), lane, attempt, fence, rank,
+        {schema}.kept_until(dedupe_key, options, moment), lane, attempt, fence, rank,
         cancel_requested, final_status, arguments, options, limits, tags, dedupe_key, schedule,
         node, outcome, why, progress
     FROM gone
