@@ -88,6 +88,15 @@ SHARE_OF_SQLITE = 0.4
 """The share of SQLite worlds that have each of SQLite's own faults."""
 
 
+SHARE_OF_QUITTERS = 0.3
+"""The share of the worlds in which handlers end by themselves when their node stops."""
+
+
+def quitting(random: Random) -> frozenset[Fault]:
+    """`QUITTERS`, in some worlds."""
+    return frozenset({Fault.QUITTERS} if random.random() < SHARE_OF_QUITTERS else ())
+
+
 def swarm(random: Random) -> frozenset[Fault]:
     """The kinds of faults of one world: a random subset."""
     share = random.choice((0.15, 0.3, 0.5))

@@ -18,6 +18,7 @@ from drumbeat.model.events import Event, NodeDraining
 from drumbeat.model.schedules.plan import Edit
 from drumbeat.ports.store import Store
 from drumbeat.testing import inside
+from simulation import faults
 from simulation.beliefs import new_belief
 from simulation.checkers import Monitor
 from simulation.client import Client
@@ -63,8 +64,6 @@ STARTS = (
 ORDINARY = datetime(2026, 6, 1, 12, 0, 3, tzinfo=UTC)
 REDEPLOYS = 0.35
 """The share of the worlds in which processes start with newer code."""
-QUITTERS = 0.3
-"""The share of the worlds in which handlers end by themselves when their node stops."""
 SEPARATE_STORES = 0.1
 """The share of the worlds in which each node has its own store: the in-process mode."""
 SEPARATE_SLOTS = 0.3
@@ -88,9 +87,7 @@ class World:
         self._releases = random_for(seed, "releases")
         if self._releases.random() < REDEPLOYS and not apart:
             self.kinds |= {Fault.REDEPLOYS}
-        quitters = random_for(seed, "quitters")
-        if quitters.random() < QUITTERS:
-            self.kinds |= {Fault.QUITTERS}
+        self.kinds |= faults.quitting(quitters := random_for(seed, "quitters"))
         self._release = 0
         self.loop = VirtualLoop(random_for(seed, "order").random)
         changes = Fault.CLOCK_CHANGE in self.kinds
