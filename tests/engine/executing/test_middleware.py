@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from drumbeat import Cancel, Context, Drumbeat, Retry, Snooze, Status, current
+from drumbeat import Cancel, Context, Drumbeat, Fail, Retry, Snooze, Status, current
 from drumbeat.engine.tasks.hooks import Hook
 from drumbeat.model.errors import InvalidHook
 from drumbeat.model.events import AttemptCompleted, AttemptEnded, AttemptOverran
@@ -242,6 +242,30 @@ async def test_outcomes_can_be_raised_from_every_hook(
         job = await fleet.done(app, await work.submit())
     assert (job.status, job.error, job.attempt) == (Status.CANCELLED, "the shop is closed", 1)
     assert not ran
+
+
+@pytest.mark.parametrize("in_middleware", [False, True])
+async def test_fail_from_a_hook_ends_the_job_at_once(
+    fleet: Fleet, app: Drumbeat, *, in_middleware: bool
+) -> None:
+    async def check(ctx: Context) -> None:
+        raise Fail("no such tenant")
+
+    async def around(_ctx: Context, call_next: Nested) -> object:
+        raise Fail("no such tenant")
+
+    if in_middleware:
+        app.middleware(around)
+    else:
+        app.before(check)
+
+    @app.task(retry=Retry.linear(5))
+    async def work() -> None: ...
+
+    async with fleet.running(app):
+        job = await fleet.done(app, await work.submit(), "1s")
+    assert (job.status, job.attempt) == (Status.FAILED, 1)
+    assert "no such tenant" in (job.error or "")
 
 
 async def test_a_check_of_one_task_is_not_asked_for_others_and_a_schedule_may_have_one(
