@@ -79,7 +79,14 @@ def replaced(app: Drumbeat, other: Drumbeat, bridge: SyncBridge) -> Generator[No
     _copy_declarations(app, other)
     _copy_listeners(app._state.bus, state.bus)
     _copy_hooks(app._state.hooks, state.hooks)
-    attributes.update(vars(other), task=app.task, _submission=submissions, _submissions=submissions)
+    attributes.update(
+        vars(other),
+        task=app.task,
+        _submission=submissions,
+        _submissions=submissions,
+        _lifecycle=other._lifecycle,  # these two are made when they are first used
+        _node_thread=other._node_thread,
+    )
     submissions.submitter, submissions.bridge = state.submitter, bridge
     submissions.joined = JoinedSubmissions(
         MemoryJoining(),
