@@ -216,7 +216,7 @@ def delete(session: Session, name: str, tag: str | None, *, confirmed: bool) -> 
       drumbeat schedule delete nightly
       drumbeat schedule delete --tag billing --yes
     """
-    if tag is not None and name is None and not confirmed:
+    if tag is not None and not name and not confirmed:
         click.confirm(f"Delete all schedules with the tag {tag}?", abort=True, err=True)
     if _of_tag(session, name, tag, lambda schedules: schedules.remove_tagged, "deleted"):
         return
