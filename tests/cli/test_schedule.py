@@ -33,6 +33,7 @@ SHAPE = {
     "priority",
     "timeout",
     "tags",
+    "expires",
     "retry",
 }
 TICK = {
