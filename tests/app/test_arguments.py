@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 from uuid import UUID
 
 import msgspec
@@ -131,7 +131,7 @@ async def test_a_model_of_pydantic_comes_back_as_itself(app: Drumbeat) -> None:
     take.__annotations__ = {"user": model, "return": model}
     user = model(name="Ada")
     assert await echo(app, take, user) == user
-    task: Task[..., Any] = app.task(name="other")(take)
+    task = app.task(name="other")(cast("Callable[..., Any]", take))
     with pytest.raises(InvalidArguments, match="name"):
         await task.submit({"nam": "Ada"})
 
@@ -220,7 +220,7 @@ async def test_one_bad_call_of_many_submits_none(app: Drumbeat) -> None:
 async def test_arguments_that_json_cannot_carry_are_refused_by_name(app: Drumbeat) -> None:
     async def handler(first: object, second: object = None) -> None: ...
 
-    take: Task[..., None] = app.task(name="take")(handler)
+    take = app.task(name="take")(cast("Callable[..., None]", handler))
     loop: list[Any] = []
     loop.append(loop)
     for value in (object(), {"deep": [lambda: None]}, loop, {(1, 2): 3}):

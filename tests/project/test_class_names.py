@@ -8,6 +8,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[2] / "src" / "drumbeat"
 ALLOWED = {
+    "Command": "Django finds the command of manage.py by this name; the others are our own",
     "LeaderView": "the names of wire structs are part of the OpenAPI document",
     "Outcome": "the root of Snooze and Cancel is public; that of ticks is in the OpenAPI document",
     "Problem": "RFC 9457 calls the body of an HTTP error so; the command line has its own errors",
