@@ -36,10 +36,12 @@ async def test_a_restarted_database_costs_retries_and_no_job(tmp_path: Path) -> 
             async with app.connected():
                 await app.wait_until_idle(180)
                 jobs = await _all_jobs(app)
-        assert ask(server.address, "SELECT count(*) FROM shop_order") == [(ORDERS,)]
-        assert ask(server.address, "SELECT count(*) FROM shop_receipt") == [(ORDERS,)]
-
-    assert Counter(job.task for job in jobs) == {"send_receipt": ORDERS, "count_orders": ORDERS}
+        orders = ask(server.address, "SELECT id FROM shop_order ORDER BY id")
+        receipts = ask(server.address, "SELECT order_id FROM shop_receipt ORDER BY order_id")
+    placed = len(orders)
+    assert ORDERS <= placed <= ORDERS + 2  # the answer to a commit may be lost at each restart
+    assert receipts == orders
+    assert Counter(job.task for job in jobs) == {"send_receipt": placed, "count_orders": placed}
     assert {job.status for job in jobs} == {Status.COMPLETED}, [job.error for job in jobs[-3:]]
     attempts = Counter(job.attempt for job in jobs)
     assert max(attempts) <= 3, attempts  # at most one more for each restart
