@@ -142,7 +142,9 @@ def test_looking_does_not_migrate_the_tables_of_an_older_version(
     from drumbeat.backends.sqlite.schema import schema
     from drumbeat.backends.sqlite.schema.migration import Migration, known_migrations
 
-    later = (*known_migrations(), Migration(2, "more", "CREATE TABLE more (id INTEGER) STRICT;\n"))
+    known = known_migrations()
+    more = Migration(len(known) + 1, "more", "CREATE TABLE more (id INTEGER) STRICT;\n")
+    later = (*known, more)
     monkeypatch.setattr(schema, "known_migrations", lambda: later)
     answer = run("--store", "sqlite:///old.db", "job", "list")
     assert answer.code == 1

@@ -30,6 +30,7 @@ SHAPE = {
     "created_at",
     "updated_at",
     "declared",
+    "undeclared",
     "priority",
     "timeout",
     "tags",
