@@ -53,6 +53,7 @@ class BlockingSchedules(BlockingResource[Schedules]):
     amend = waited(Schedules.amend)
     get = waited(Schedules.get)
     list = waited(Schedules.list)
+    tagged = waited(Schedules.tagged)
     pause = waited(Schedules.pause)
     resume = waited(Schedules.resume)
     skip = waited(Schedules.skip)

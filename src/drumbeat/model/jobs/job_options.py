@@ -150,7 +150,9 @@ def _is_common(options: JobOptions) -> bool:
 
 
 def _write_expires(expires: timedelta | datetime) -> int | str:
-    return expires.isoformat() if isinstance(expires, datetime) else expires // MICROSECOND
+    if isinstance(expires, datetime):
+        return aware("expires", expires).isoformat()
+    return expires // MICROSECOND
 
 
 def _read_expires(value: int | str) -> timedelta | datetime:
