@@ -170,7 +170,7 @@ def test_policies_are_told_from_options(app: Drumbeat) -> None:
         ({"concurrency": 0}, "concurrency must be at least 1, not 0"),
         ({"concurrency": "5"}, "concurrency must be a whole number.*'5'"),
         ({"key_concurrency": 0}, "key_concurrency must be at least 1"),
-        ({"on_conflict": "fight"}, "on_conflict must be 'cancel' or 'wait', not 'fight'"),
+        ({"on_conflict": "fight"}, "on_conflict must be 'wait', 'skip' or 'cancel', not 'fight'"),
         ({"run_at": datetime(2030, 1, 1)}, "run_at has no time zone"),
         ({"retry": 3}, r"retry must be a Retry such as Retry.linear\(3\), not 3"),
         ({"tags": "nightly"}, r"tags must be a tuple of names, not 'nightly'"),

@@ -27,6 +27,7 @@ CROWDED: list[tuple[Limit, ...]] = [
     (Limit("door", 2, OnConflict.CANCEL),),
     (Limit("door", 3, OnConflict.CANCEL), Limit("window", 2)),
     (Limit("gate", 3, OnConflict.CANCEL),),
+    (Limit("gate", 2, OnConflict.SKIP), Limit("door", 3, OnConflict.CANCEL)),
     (),
 ]
 """Limits above one."""
@@ -62,6 +63,8 @@ specs = st.builds(
             (Limit("window", 1, OnConflict.CANCEL), Limit("door", 2)),
             (Limit("door", 2, OnConflict.CANCEL),),
             (Limit("door", 3, OnConflict.CANCEL), Limit("window", 2)),
+            (Limit("door", 2, OnConflict.SKIP),),
+            (Limit("window", 1, OnConflict.SKIP), Limit("door", 2, OnConflict.CANCEL)),
         ]
     ),
     rate=st.sampled_from(

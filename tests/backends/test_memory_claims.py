@@ -98,7 +98,7 @@ class Oracle:
             }
             if OnConflict.WAIT in reached or not self._open(job.spec.rate, now):
                 continue
-            if OnConflict.CANCEL in reached:
+            if reached:  # they cancel it, or skip it
                 cancelled.append(job.id)
                 continue
             self._spend(job.spec.rate, now)

@@ -210,7 +210,8 @@ def test_the_command_line_shows_and_applies_them(postgres: Postgres, namespace: 
     assert not any(step["applied"] for step in json.loads(status.stdout))
     assert tables(postgres, namespace) == []
     applied = json.loads(run(postgres.address, namespace, "migrate").stdout)
-    assert [step["name"] for step in applied] == ["baseline", "add_expiry", "functions"]
+    names = ["baseline", "add_expiry", "add_skipped", "functions"]
+    assert [step["name"] for step in applied] == names
     assert run(postgres.address, namespace, "status").exit_code == 0
     assert json.loads(run(postgres.address, namespace, "sql").stdout) == []
 

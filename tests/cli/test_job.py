@@ -33,6 +33,7 @@ SHAPE = {
     "tags",
     "expires_at",
     "expired",
+    "skipped",
     "result",
     "error",
     "cancel_requested",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -34,6 +35,10 @@ async def linger(seconds: float) -> str:
 @app.task(retry=Retry.never())
 async def fail() -> None:
     raise ValueError("no such customer")
+
+@app.task(exclusive="refresh", on_conflict="skip")
+async def refresh() -> None:
+    await asyncio.sleep(1)
 
 @app.scheduled(every(hours=1))
 async def hourly() -> None: ...
@@ -209,6 +214,17 @@ def test_a_burst_runs_what_is_queued_and_stops(start: Start, ask: Ask) -> None:
     burst = start("worker", "shop:app", "--burst")
     burst.says("0 jobs completed, 1 failed.")
     assert burst.ended() == 1
+
+
+def test_a_burst_does_not_fail_because_a_job_was_skipped(start: Start, ask: Ask) -> None:
+    app = ("--app", "shop:app")
+    for _ in range(2):
+        ask(*app, "job", "submit", "refresh")
+    burst = start("worker", "shop:app", "--burst")
+    burst.says("1 job completed, 0 failed.")
+    assert burst.ended() == 0
+    skipped = json.loads(ask(*app, "job", "list", "--skipped", "-o", "json").stdout)
+    assert [job["id"] for job in skipped] == [2]
 
 
 def test_a_burst_waits_for_what_it_runs_and_leaves_a_paused_queue(start: Start, ask: Ask) -> None:

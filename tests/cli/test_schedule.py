@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from drumbeat.model.ids import NodeId
-from drumbeat.model.jobs.job import Wanted
+from drumbeat.model.jobs.job import OnConflictName, Wanted
 
 from .support import Terminal
 
@@ -220,8 +220,17 @@ def test_an_explanation_tells_what_became_of_each_tick(beating: Terminal) -> Non
     assert {*TICK, "explanation"} == set(data["ticks"][0])
 
 
-def test_an_explanation_says_that_a_job_found_its_exclusive_name_taken(terminal: Terminal) -> None:
-    @terminal.app.task(exclusive="update-models")
+@pytest.mark.parametrize(
+    ("on_conflict", "says"),
+    [
+        ("cancel", "; the job was cancelled: its limit was reached when its turn came "),
+        ("skip", "; the job was skipped: its limit was reached "),
+    ],
+)
+def test_an_explanation_says_that_a_job_found_its_exclusive_name_taken(
+    terminal: Terminal, on_conflict: OnConflictName, says: str
+) -> None:
+    @terminal.app.task(exclusive="update-models", on_conflict=on_conflict)
     async def update() -> None: ...
 
     async def hold() -> None:
@@ -236,10 +245,9 @@ def test_an_explanation_says_that_a_job_found_its_exclusive_name_taken(terminal:
     terminal.drain()
     answer = terminal("schedule", "explain", "sync", columns=200)
     assert "as job 2, epoch" in answer.out
-    assert (
-        "; the job was cancelled: its limit was reached when its turn came "
-        "(exclusive:update-models)" in answer.out
-    )
+    assert says + "(exclusive:update-models)" in answer.out
+    found = terminal("job", "list", "--skipped", "-o", "json").data
+    assert [job["id"] for job in found] == ([2] if on_conflict == "skip" else [])
 
 
 def test_an_explanation_says_that_a_job_failed_and_why(terminal: Terminal) -> None:

@@ -190,7 +190,12 @@ async def test_a_duplicate_is_not_submitted(watched: Watched) -> None:
     assert scrape.get("drumbeat_jobs_submitted_total", queue="default") == 1
 
 
-async def test_a_job_that_finds_its_place_taken_is_counted_as_cancelled(watched: Watched) -> None:
+@pytest.mark.parametrize(
+    ("on_conflict", "outcome"), [(OnConflict.CANCEL, "cancelled"), (OnConflict.SKIP, "skipped")]
+)
+async def test_a_job_that_finds_its_place_taken_is_counted_as_what_its_limit_says(
+    watched: Watched, on_conflict: OnConflict, outcome: str
+) -> None:
     app, go = watched.app, asyncio.Event()
 
     @app.task
@@ -198,12 +203,16 @@ async def test_a_job_that_finds_its_place_taken_is_counted_as_cancelled(watched:
         await go.wait()
 
     await app.start()
-    one = (Limit("exclusive:door", 1, OnConflict.CANCEL),)
+    one = (Limit("exclusive:door", 1, on_conflict),)
     await app.submit(JobSpec("send", limits=one))
     await watched.clock.settle()
     await app.submit(JobSpec("send", limits=one))
     scrape = await watched.later()
-    assert scrape.get("drumbeat_jobs_finished_total", outcome="cancelled", queue="default") == 1
+    assert scrape.get("drumbeat_jobs_finished_total", outcome=outcome, queue="default") == 1
+    counted = [
+        value for name, _, value in scrape.samples() if name == "drumbeat_jobs_finished_total"
+    ]
+    assert counted == [1]
     go.set()
 
 

@@ -61,6 +61,7 @@ def patience(attempt: int, error: BaseException) -> str | None:
 
 
 app.limit("mail", concurrency=5, on_conflict="wait")
+app.limit("door", concurrency=1, on_conflict="skip")
 
 
 @app.task(

@@ -171,7 +171,8 @@ class JobStore(Protocol):
         Claims queued jobs of the wanted queues and tasks: higher priority first, then the earlier
         `run_at`, then the lower id. A claim raises `fence` and `attempt` by one and makes the job
         `running`. A claim never exceeds a limit or a rate: such a job keeps waiting. If only limits
-        with `on_conflict` `cancel` stand in its way, the job ends as cancelled instead. With
+        with `on_conflict` `cancel` or `skip` stand in its way, the job ends as cancelled instead,
+        with the error `SKIPPED` if all of them say `skip` and no attempt of it is counted. With
         nothing wanted it only settles.
 
         `wanted.ahead` asks for more than `wanted.limit` jobs, in the same order, which the node

@@ -11,6 +11,7 @@ from drumbeat.model.events import (
     Event,
     JobExcluded,
     JobExpired,
+    JobSkipped,
     LeadershipGained,
     LeadershipLost,
     SchedulesUnknown,
@@ -27,7 +28,8 @@ E = TypeVar("E", bound=Event)
 
 FIRED = (Outcome.FIRED.value,)
 EXPIRED = "expired"
-"""An outcome of its own: in the store the job is cancelled."""
+SKIPPED = "skipped"
+"""Outcomes of their own: in the store the job is cancelled."""
 ELSEWHERE = (SkipReason.ELSEWHERE.value,)
 
 
@@ -68,6 +70,9 @@ def count_events(bus: EventSource, instruments: Instruments) -> None:
     def expired(event: JobExpired) -> None:
         instruments.finished.add((EXPIRED, instruments.queues.of(event.job.spec.queue)))
 
+    def skipped(event: JobSkipped) -> None:
+        instruments.finished.add((SKIPPED, instruments.queues.of(event.job.spec.queue)))
+
     bus.on(LeadershipGained, transition)
     bus.on(LeadershipLost, transition)
     bus.on(TickFired, fired)
@@ -78,3 +83,4 @@ def count_events(bus: EventSource, instruments: Instruments) -> None:
     bus.on(AttemptEnded, ended)
     bus.on(JobExcluded, excluded)
     bus.on(JobExpired, expired)
+    bus.on(JobSkipped, skipped)

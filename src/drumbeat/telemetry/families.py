@@ -68,7 +68,8 @@ JOBS_SUBMITTED = _counter(
 )
 JOBS_FINISHED = _counter(
     "jobs_finished_total",
-    "Jobs that reached a final status when this node settled an attempt, or that it found expired.",
+    "Jobs that reached a final status when this node settled an attempt, or that it found expired "
+    "or skipped.",
     "outcome",
     "queue",
 )

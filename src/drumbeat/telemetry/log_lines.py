@@ -96,6 +96,11 @@ TABLE: Mapping[type[Event], tuple[int, str, str]] = {
         "A job was cancelled because its limit or its exclusive name is taken",
         "exclusive=name task=job.spec.task job_id=job.id tick_at=job.spec.tick_at",
     ),
+    events.JobSkipped: (
+        DEBUG,
+        "A job was skipped because its limit or its exclusive name is taken",
+        "exclusive=name task=job.spec.task job_id=job.id tick_at=job.spec.tick_at",
+    ),
     events.JobExpired: (
         WARNING,
         "A job expired before it could start",

@@ -30,6 +30,7 @@ class Filters(TypedDict, total=False):
     created_from: datetime | None
     created_to: datetime | None
     expired: bool
+    skipped: bool
 
 
 async def submitted(

@@ -7,8 +7,9 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, Raw, UnsetType
 
+from drumbeat.model.jobs.dedupe import LONGEST_DEDUPE
 from drumbeat.model.jobs.expiry import LONGEST_EXPIRY
-from drumbeat.model.jobs.job import HIGHEST_PRIORITY, LONGEST_DEDUPE
+from drumbeat.model.jobs.job import HIGHEST_PRIORITY
 from drumbeat.model.time.instant import in_range
 
 NO_NUL = r"^[^\u0000]*$"

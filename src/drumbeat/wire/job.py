@@ -52,6 +52,8 @@ class JobView(Struct, frozen=True, kw_only=True):
     """From then on no attempt of it starts."""
     expired: bool = False
     """Whether it was cancelled because it had expired."""
+    skipped: bool = False
+    """Whether it was skipped because its limit was reached."""
     result: Raw | Any = None
     error: str | None = None
     cancel_requested: bool = False
@@ -95,6 +97,7 @@ def job_view(job: Job, secrets: Secrets = no_secrets) -> JobView:
         tags=spec.tags,
         expires_at=job.expires_at,
         expired=job.has_expired,
+        skipped=job.was_skipped,
         result=None if job.result is None else raw(job.result),
         error=job.error,
         cancel_requested=job.cancel_requested,

@@ -22,6 +22,8 @@ class JobFilterView(Parameters, kw_only=True, omit_defaults=True):
     """Only jobs that were created before it."""
     expired: bool = False
     """Only jobs that were cancelled because they had expired."""
+    skipped: bool = False
+    """Only jobs that were skipped because their limit was reached."""
 
     def check_instants(self, path: str = "") -> None:
         """Refuse instants outside of the accepted range.
@@ -41,6 +43,7 @@ class JobFilterView(Parameters, kw_only=True, omit_defaults=True):
             created_from=self.since,
             created_to=self.until,
             expired=self.expired,
+            skipped=self.skipped,
         )
 
 
@@ -54,4 +57,5 @@ def filter_view(wanted: JobFilter) -> JobFilterView:
         since=wanted.created_from,
         until=wanted.created_to,
         expired=wanted.expired,
+        skipped=wanted.skipped,
     )

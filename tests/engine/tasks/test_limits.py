@@ -11,7 +11,7 @@ import pytest
 from drumbeat import Drumbeat, Job, Status, every, rate_limit
 from drumbeat.engine.tasks.options import TaskOptions
 from drumbeat.model.errors import InvalidOption
-from drumbeat.model.events import JobConflicted
+from drumbeat.model.events import JobConflicted, JobExcluded, JobSkipped
 from drumbeat.model.jobs.job import Limit, OnConflict, Rate
 from tests.engine.support.fleet import Fleet, Heard
 
@@ -106,6 +106,33 @@ async def test_a_job_that_finds_a_limit_reached_is_cancelled_if_its_task_says_so
     assert len(heard.of(JobConflicted)) == len(options)
 
 
+async def test_a_job_that_finds_a_limit_reached_is_skipped_if_its_task_says_so(
+    fleet: Fleet, app: Drumbeat, heard: Heard
+) -> None:
+    app.limit("one", concurrency=1, on_conflict="skip")
+
+    async def hold(name: str = "") -> None:
+        await fleet.clock.sleep(5)
+
+    options: list[dict[str, Any]] = [
+        {"concurrency": 1, "on_conflict": "skip"},
+        {"key": "{name}", "on_conflict": "skip"},
+        {"limits": ("one",)},
+        {"exclusive": "it", "on_conflict": "skip"},
+    ]
+    tasks = [app.task(name=str(n), **each)(hold) for n, each in enumerate(options)]
+    async with fleet.running(app):
+        for task in tasks:
+            first = await task.submit()
+            await fleet.clock.advance(0.1)
+            second = await task.submit()
+            await fleet.clock.until(app.wait_until_idle(), "1m")
+            assert (await app.jobs.get(first.id)).status is Status.COMPLETED
+            assert (await app.jobs.get(second.id)).was_skipped
+    assert [event.name for event in heard.of(JobSkipped)] == ["0", "1:", "one", "it"]
+    assert heard.of(JobExcluded) == []
+
+
 def test_what_a_reached_limit_means_unless_a_task_says_it(app: Drumbeat) -> None:
     task = app.task(concurrency=1, key="{customer}", exclusive="x")(nothing)
     answers = [limit.on_conflict for limit in task.job("ann").limits]
@@ -118,8 +145,8 @@ REFUSED: list[tuple[Callable[[Any], object], str]] = [
     (lambda app: app.limit("x", concurrency=0), "concurrency of limit 'x'.*at least 1, not 0"),
     (lambda app: app.limit("x", rate="often"), "a rate must look like .* not 'often'"),
     (
-        lambda app: app.limit("x", concurrency=1, on_conflict="skip"),
-        "on_conflict must be 'cancel' or 'wait', not 'skip'",
+        lambda app: app.limit("x", concurrency=1, on_conflict="drop"),
+        "on_conflict must be 'wait', 'skip' or 'cancel', not 'drop'",
     ),
     (
         lambda app: app.limit("mail", concurrency=7),

@@ -9,7 +9,8 @@ import pytest
 
 from drumbeat import Drumbeat, Retry, Status
 from drumbeat.model.errors import InvalidOption
-from drumbeat.model.events import JobConflicted, JobExcluded
+from drumbeat.model.events import JobConflicted, JobExcluded, JobSkipped
+from drumbeat.model.jobs.job import JobFilter
 from drumbeat.testing.clock import FakeClock
 from tests.engine.support.fleet import Fleet, Heard
 
@@ -139,6 +140,34 @@ async def test_an_exclusive_job_that_finds_its_name_taken_is_cancelled_and_said_
         release.set()
         assert (await fleet.done(app, first, "1s")).status is Status.COMPLETED
         assert (await fleet.done(app, await migrate.submit(), "1s")).status is Status.COMPLETED
+
+
+async def test_a_job_that_is_skipped_says_so_for_those_who_look(
+    fleet: Fleet, app: Drumbeat, heard: Heard, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG", "drumbeat")
+    release = asyncio.Event()
+
+    @app.task(exclusive="deploy", on_conflict="skip")
+    async def deploy() -> None:
+        await release.wait()
+
+    async with fleet.running(app):
+        first = await deploy.submit()
+        await fleet.clock.settle()
+        skipped = await fleet.done(app, await deploy.submit(), "1s")
+        assert (skipped.status, skipped.was_skipped) == (Status.CANCELLED, True)
+        assert heard.of(JobExcluded) == []
+        (event,) = heard.of(JobSkipped)
+        assert (event.job.id, event.name) == (skipped.id, "deploy")
+        about = [each for each in caplog.records if f"job_id={skipped.id}" in each.getMessage()]
+        assert {each.levelname for each in about} == {"DEBUG"}
+        assert "skipped" in about[-1].getMessage()
+        found = await app.jobs.list(JobFilter(skipped=True))
+        assert [job.id for job in found.items] == [skipped.id]
+        release.set()
+        assert (await fleet.done(app, first, "1s")).status is Status.COMPLETED
+        assert (await fleet.done(app, await deploy.submit(), "1s")).status is Status.COMPLETED
 
 
 async def test_an_exclusive_job_may_wait_for_its_name(fleet: Fleet, gauge: Gauge) -> None:

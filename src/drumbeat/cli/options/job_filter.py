@@ -9,7 +9,7 @@ from drumbeat.cli.options.option import choice, switch, text
 from drumbeat.cli.output.output import Output
 from drumbeat.model.jobs.job import JobFilter, Status
 
-FIELDS = ("task", "queue", "schedule", "tag", "expired")
+FIELDS = ("task", "queue", "schedule", "tag", "expired", "skipped")
 
 JOB_FILTER = together(
     choice(
@@ -20,6 +20,7 @@ JOB_FILTER = together(
     text("--schedule", "NAME", "Only jobs of this schedule."),
     text("--tag", "TAG", "Only jobs with this tag."),
     switch("--expired", "Only jobs that expired before they could start."),
+    switch("--skipped", "Only jobs that were skipped because their limit was reached."),
     text("--since", "TIME", "Only jobs submitted since, such as -2h."),
 )
 

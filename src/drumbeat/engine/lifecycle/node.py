@@ -29,6 +29,7 @@ from drumbeat.model.events import (
     JobExcluded,
     JobExpired,
     JobsExpired,
+    JobSkipped,
     LeadershipGained,
     LeadershipLost,
     NodeDraining,
@@ -205,7 +206,7 @@ class RunningNode:
 
 
 class ConflictReporter:
-    """Reports which job found its exclusive name taken, and which name that was."""
+    """Reports which job found its limit reached, and which limit that was."""
 
     def __init__(self, jobs: JobStore, bus: Bus) -> None:
         self._jobs = jobs
@@ -219,8 +220,12 @@ class ConflictReporter:
             return
         if job is None:  # its retention is over already
             return
-        keys = [each.key for each in job.spec.limits if each.on_conflict is OnConflict.CANCEL]
-        self._bus.emit(JobExcluded(job, ", ".join(key.partition(":")[2] for key in keys)))
+        keys = [each.key for each in job.spec.limits if each.on_conflict is not OnConflict.WAIT]
+        name = ", ".join(key.partition(":")[2] for key in keys)
+        if job.was_skipped:
+            self._bus.emit(JobSkipped(job, name))
+        else:
+            self._bus.emit(JobExcluded(job, name))
 
 
 class ExpiryReporter:

@@ -24,6 +24,7 @@ from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.encoding.json_depth import refuse_deep_arguments
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.events import JobSubmitted
+from drumbeat.model.jobs.dedupe import check_dedupe_for
 from drumbeat.model.jobs.job import (
     Duplicate,
     Inserted,
@@ -31,7 +32,6 @@ from drumbeat.model.jobs.job import (
     JobSpec,
     Status,
     Ticket,
-    check_dedupe_for,
 )
 from drumbeat.model.jobs.retry import check_storable
 from drumbeat.ports.queue import Queue

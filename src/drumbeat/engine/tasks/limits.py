@@ -105,7 +105,9 @@ def read_on_conflict(given: OnConflict | str) -> OnConflict:
     try:
         return OnConflict(given)
     except ValueError:
-        raise InvalidOption(f"on_conflict must be 'cancel' or 'wait', not {given!r}") from None
+        raise InvalidOption(
+            f"on_conflict must be 'wait', 'skip' or 'cancel', not {given!r}"
+        ) from None
 
 
 def parse_rate(key: str, text: str) -> Rate:

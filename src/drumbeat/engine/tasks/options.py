@@ -10,13 +10,13 @@ from typing import Any, TypeAlias
 from drumbeat.engine.tasks.limits import RateLimit, SharedLimit, parse_rate, read_on_conflict
 from drumbeat.engine.tasks.template import escaped, is_template, names_any
 from drumbeat.model.errors import InvalidInput, InvalidOption
+from drumbeat.model.jobs.dedupe import check_dedupe_for
 from drumbeat.model.jobs.expiry import check_expires, check_retention
 from drumbeat.model.jobs.job import (
     DEFAULT_QUEUE,
     HIGHEST_PRIORITY,
     LEADER_QUEUE,
     OnConflict,
-    check_dedupe_for,
 )
 from drumbeat.model.jobs.retry import DEFAULT_RETRY, Retry
 from drumbeat.model.time.duration import parse_duration
@@ -54,8 +54,8 @@ class TaskOptions:
     exclusive: str | None = None
     """At most one job that shares this name runs at once, whatever its task. May be a template."""
     on_conflict: OnConflict | None = None
-    """What becomes of a job that finds `concurrency`, `key` or `exclusive` reached: "wait" or
-    "cancel". None: it is cancelled for `exclusive`, and waits for the others."""
+    """What becomes of a job that finds `concurrency`, `key` or `exclusive` reached: "wait",
+    "skip" or "cancel". None: it is cancelled for `exclusive`, and waits for the others."""
     rate_limit: str | RateLimit | None = None
     """How many jobs may start in a period, over the whole fleet: "100/m", "5/10s". For each key:
     `rate_limit("10/m", key="{customer}")`."""

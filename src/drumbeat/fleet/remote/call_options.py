@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any, TypeAlias, TypedDict
 
 from drumbeat.model.errors import InvalidInput, InvalidOption
+from drumbeat.model.jobs.dedupe import check_dedupe_for
 from drumbeat.model.jobs.expiry import check_expires
-from drumbeat.model.jobs.job import check_dedupe_for
 from drumbeat.model.jobs.retry import Retry
 from drumbeat.model.schedules.policy import MisfireName, OverlapName, RunOnName
 from drumbeat.model.time.duration import parse_duration

@@ -17,6 +17,7 @@ from drumbeat.model.events.job import JobExcluded as JobExcluded
 from drumbeat.model.events.job import JobExpired as JobExpired
 from drumbeat.model.events.job import JobSettled as JobSettled
 from drumbeat.model.events.job import JobsExpired as JobsExpired
+from drumbeat.model.events.job import JobSkipped as JobSkipped
 from drumbeat.model.events.job import JobSubmitted as JobSubmitted
 from drumbeat.model.events.job import ResultDropped as ResultDropped
 from drumbeat.model.events.job import TaskUnknown as TaskUnknown

@@ -81,13 +81,20 @@ class ResultDropped(Event):
 
 
 class JobConflicted(Event):
-    """A job was cancelled instead of run, because its limit was reached."""
+    """A job was cancelled or skipped instead of run, because its limit was reached."""
 
     job_id: JobId
 
 
 class JobExcluded(Event):
-    """Follows `JobConflicted` with the job, and the name of the limit that was reached."""
+    """Follows `JobConflicted` with the cancelled job, and the names of its limits."""
+
+    job: Job
+    name: str
+
+
+class JobSkipped(Event):
+    """Follows `JobConflicted` with the skipped job, and the names of its limits."""
 
     job: Job
     name: str

@@ -17,8 +17,6 @@ DEFAULT_QUEUE = "default"
 LEADER_QUEUE = "@leader"
 """The queue of `run_on="leader"` jobs, which only the leader takes."""
 HIGHEST_PRIORITY = 100
-LONGEST_DEDUPE = timedelta(days=365)
-"""How long a submitted job may keep its dedupe key after its end."""
 ARGUMENTS_LIMIT = 256 * 1024
 RESULT_LIMIT = 256 * 1024
 NO_ARGUMENTS = b"{}"
@@ -63,10 +61,15 @@ class OnConflict(StrEnum):
     """What happens to a job whose limit is reached when it would be claimed."""
 
     WAIT = "wait"
+    SKIP = "skip"
+    """It ends as cancelled, quietly: nobody misses it."""
     CANCEL = "cancel"
+    """It ends as cancelled, with a warning."""
 
 
-OnConflictName: TypeAlias = OnConflict | Literal["wait", "cancel"]
+OnConflictName: TypeAlias = OnConflict | Literal["wait", "skip", "cancel"]
+SKIPPED = "skipped because its limit was reached"
+"""The error of a job that `OnConflict.SKIP` has ended. Lists filter by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +163,6 @@ class JobSpec:
         return blake2b(b"%d:%s%s" % (len(scope), scope, key), digest_size=16).digest()
 
 
-def check_dedupe_for(length: timedelta) -> None:
-    """Reject a longer one; `JobSpec` itself does not, so that stored jobs stay readable."""
-    if length > LONGEST_DEDUPE:
-        raise InvalidOption(f"dedupe_for must be at most {LONGEST_DEDUPE.days} days, not {length}")
-
-
 @dataclass(frozen=True, slots=True)
 class Hold:
     """Identifies a claim: the fence rises with each claim, so an old hold never matches."""
@@ -224,6 +221,11 @@ class Job:
     def has_expired(self) -> bool:
         """Whether it ended because it had expired."""
         return self.status is Status.CANCELLED and self.error == EXPIRED
+
+    @property
+    def was_skipped(self) -> bool:
+        """Whether `on_conflict="skip"` of a limit has ended it."""
+        return self.status is Status.CANCELLED and self.error == SKIPPED
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,7 +357,7 @@ class Taken:
     attempts: tuple[Attempt, ...] = ()
     verdicts: tuple[Settled | Superseded, ...] = ()
     cancelled: tuple[JobId, ...] = ()
-    """Jobs that were cancelled instead of claimed, because their limit was reached."""
+    """Jobs that were cancelled or skipped instead of claimed, because their limit was reached."""
     try_at: datetime | None = None
     """When a rate next allows a start, if a job waits for that; or when to ask again."""
     expired: tuple[JobId, ...] = ()
@@ -391,3 +393,5 @@ class JobFilter:
     created_to: datetime | None = None
     expired: bool = False
     """Only jobs that ended because they had expired."""
+    skipped: bool = False
+    """Only jobs that `on_conflict="skip"` of a limit has ended."""

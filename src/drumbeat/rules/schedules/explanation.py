@@ -122,6 +122,9 @@ def _last_job(evidence: Evidence, moments: Moments) -> list[str]:
     if job.has_expired:
         when = moments.distance(job.finished_at)
         return [f"Its last job, {job.id}, expired {when}: no worker started it in time."]
+    if job.was_skipped:
+        when = moments.distance(job.finished_at)
+        return [f"Its last job, {job.id}, was skipped {when}: its limit was reached."]
     ended = f"Its last job, {job.id}, {job.status} {moments.distance(job.finished_at)}"
     if job.status is Status.FAILED and job.error:
         return [f"{ended}: {last_line(job.error)}"]
@@ -180,8 +183,10 @@ def _ended_badly(job: Job | None) -> str:
         return ""
     if job.has_expired:
         return "; the job expired: no worker started it in time"
+    names = [each.key for each in job.spec.limits if each.on_conflict is not OnConflict.WAIT]
+    if job.was_skipped:
+        return f"; the job was skipped: its limit was reached ({', '.join(names)})"
     verb = "was cancelled" if job.status is Status.CANCELLED else "failed"
     why = f": {last_line(job.error)}" if job.error else ""
-    names = [each.key for each in job.spec.limits if each.on_conflict is OnConflict.CANCEL]
     refused = job.status is Status.CANCELLED and job.attempt == 0 and names
     return f"; the job {verb}{why}" + (f" ({', '.join(names)})" if refused else "")

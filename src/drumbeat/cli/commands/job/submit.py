@@ -17,8 +17,9 @@ from drumbeat.cli.options.retry import RETRY, read_retry
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
 from drumbeat.model.errors import InvalidInput
+from drumbeat.model.jobs.dedupe import check_dedupe_for
 from drumbeat.model.jobs.expiry import check_expires
-from drumbeat.model.jobs.job import HIGHEST_PRIORITY, check_dedupe_for
+from drumbeat.model.jobs.job import HIGHEST_PRIORITY
 from drumbeat.model.time.duration import parse_duration
 from drumbeat.wire.job import JobView
 from drumbeat.wire.new_job import NewJobView

@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.job import (
+    SKIPPED,
     Change,
+    JobFilter,
     JobSpec,
     Limit,
     OnConflict,
     Settlement,
     Status,
 )
+from drumbeat.model.page import PageRequest
 from drumbeat.ports.store import Store
 from drumbeat.testing.conformance.builders import (
     ANNE,
@@ -216,6 +220,95 @@ class LimitConformance:
         await finish(store, first.hold)
         taken = await store.jobs.take(wanted(), ANNE, at=NOON)
         assert (taken.attempts, taken.cancelled) == ((), (job.id,))
+
+    async def test_a_job_that_may_be_skipped_ends_quietly_when_its_limit_is_reached(
+        self, store: Store
+    ) -> None:
+        door = JobSpec("send", limits=(Limit("door", 1, OnConflict.SKIP),))
+        first, second = await insert(store, door, door)
+        taken = await store.jobs.take(wanted(), ANNE, at=after(1))
+        assert [attempt.job_id for attempt in taken.attempts] == [first.id]
+        assert taken.cancelled == (second.id,)
+        job = await job_of(store, second.id)
+        assert (job.status, job.finished_at) == (Status.CANCELLED, after(1))
+        assert (job.was_skipped, job.error) == (True, SKIPPED)
+        assert (job.attempt, job.fence) == (0, 0)
+        await finish(store, taken.attempts[0].hold)
+        third = await insert_one(store, door)
+        assert (await take_one(store)).job_id == third.id
+
+    async def test_a_job_is_skipped_only_at_its_turn(self, store: Store) -> None:
+        door, key = Limit("door", 1), Limit("key", 1, OnConflict.SKIP)
+        await insert(store, JobSpec("send", limits=(door,)), JobSpec("send", limits=(key,)))
+        first, _ = await take(store)
+        job = await insert_one(store, JobSpec("send", limits=(key, door)))
+        taken = await store.jobs.take(wanted(), ANNE, at=NOON)
+        assert (taken.attempts, taken.cancelled) == ((), ())
+        await finish(store, first.hold)
+        taken = await store.jobs.take(wanted(), ANNE, at=NOON)
+        assert (taken.attempts, taken.cancelled) == ((), (job.id,))
+        assert (await job_of(store, job.id)).was_skipped
+
+    async def test_a_job_whose_reached_limits_cancel_and_skip_is_cancelled(
+        self, store: Store
+    ) -> None:
+        skips, cancels = (
+            Limit("door", 1, OnConflict.SKIP),
+            Limit("key", 1, OnConflict.CANCEL),
+        )
+        await insert(store, JobSpec("a", limits=(skips,)), JobSpec("b", limits=(cancels,)))
+        anything = wanted(tasks=("a", "b", "send"))
+        opened, other = await take(store, anything)
+        both = await insert_one(store, JobSpec("send", limits=(skips, cancels)))
+        assert (await store.jobs.take(anything, ANNE, at=NOON)).cancelled == (both.id,)
+        assert not (await job_of(store, both.id)).was_skipped
+        await finish(store, other.hold)
+        again = await insert_one(store, JobSpec("send", limits=(skips, cancels)))
+        assert (await store.jobs.take(anything, ANNE, at=NOON)).cancelled == (again.id,)
+        assert (await job_of(store, again.id)).was_skipped
+        await finish(store, opened.hold)
+
+    async def test_a_retry_is_not_skipped_but_cancelled(self, store: Store) -> None:
+        door = JobSpec("send", limits=(Limit("door", 1, OnConflict.SKIP),))
+        failed = await insert_one(store, door)
+        attempt = await take_one(store)
+        await settle(store, Settlement(attempt.hold, Change.RETRY, error="no answer"))
+        other = await insert_one(store, replace(door, priority=9))
+        taken = await store.jobs.take(wanted(), ANNE, at=after(1))
+        assert [each.job_id for each in taken.attempts] == [other.id]
+        assert taken.cancelled == (failed.id,)
+        job = await job_of(store, failed.id)
+        assert (job.status, job.was_skipped, job.attempt) == (Status.CANCELLED, False, 1)
+
+    async def test_skipped_jobs_are_listed(self, store: Store) -> None:
+        door = Limit("door", 1, OnConflict.SKIP)
+        plain = JobSpec("send", limits=(door,))
+        slow = replace(plain, queue="slow", tags=("red",), schedule="nightly")
+        running, first, special, gone = await insert(store, plain, plain, slow, spec())
+        await store.jobs.cancel([gone.id], "not needed", after(1))
+        await store.jobs.take(wanted(queues=("default", "slow")), ANNE, at=NOON)
+
+        async def found(wish: JobFilter) -> list[JobId]:
+            return [job.id for job in (await store.jobs.list(wish, PageRequest())).items]
+
+        wish = JobFilter(skipped=True)
+        assert await found(wish) == [special.id, first.id]
+        for narrow in (
+            replace(wish, queue="slow"),
+            replace(wish, task="send", tag="red"),
+            replace(wish, schedule="nightly", statuses=frozenset({Status.CANCELLED})),
+        ):
+            assert await found(narrow) == [special.id]
+        for none in (
+            replace(wish, expired=True),
+            replace(wish, statuses=frozenset({Status.COMPLETED, Status.RUNNING})),
+            replace(wish, tag="blue"),
+        ):
+            assert await found(none) == []
+        assert running.id not in await found(JobFilter(statuses=frozenset({Status.CANCELLED})))
+        page = await store.jobs.list(wish, PageRequest(size=1))
+        rest = await store.jobs.list(wish, PageRequest(size=1, after=page.next))
+        assert [job.id for job in (*page.items, *rest.items)] == [special.id, first.id]
 
     async def test_a_limit_holds_against_many_workers_at_once(
         self, store: Store, traits: StoreTraits

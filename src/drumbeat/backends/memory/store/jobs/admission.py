@@ -13,7 +13,8 @@ at least one of them in its queue. So whenever such a job leaves its queue, for 
 next one is unparked (`replace`).
 
 A job's turn comes when its rate is open and none of its limits makes it wait. Then a reached limit
-whose `on_conflict` is `cancel` ends the job.
+whose `on_conflict` is `cancel` or `skip` ends the job. If there are both, or an attempt of it has
+failed, it is cancelled, since somebody may miss it.
 
 Rates are decided by `drumbeat.rules.jobs.rate_window`, over a log of the recent starts of each key.
 """

@@ -10,7 +10,7 @@ from drumbeat.backends.memory.store.jobs.job_table import JobTable
 from drumbeat.backends.memory.store.jobs.lanes import Lane
 from drumbeat.backends.store_rules import LIMIT_REACHED, MOST_EXPIRED
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.jobs.job import Attempt, OnConflict, Wanted
+from drumbeat.model.jobs.job import SKIPPED, Attempt, OnConflict, Wanted
 
 
 class Claim:
@@ -86,6 +86,9 @@ class Claim:
         elif admission.reached(limits, OnConflict.CANCEL):
             # Nothing makes the job wait any more, so this is its turn.
             self._table.cancel(record, LIMIT_REACHED, now)
+            self.cancelled.append(record.id)
+        elif admission.reached(limits, OnConflict.SKIP):
+            self._table.cancel(record, LIMIT_REACHED if record.attempt else SKIPPED, now)
             self.cancelled.append(record.id)
         else:
             self.attempts.append(self._table.start(record, self._by, now))

@@ -204,6 +204,7 @@ def matches(record: JobRecord, wanted: jobs.JobFilter) -> bool:
         and (wanted.schedule is None or spec.schedule == wanted.schedule)
         and (wanted.tag is None or wanted.tag in spec.tags)
         and (not wanted.expired or record.job().has_expired)
+        and (not wanted.skipped or record.job().was_skipped)
         and (wanted.created_from is None or record.created_at >= wanted.created_from)
         and (wanted.created_to is None or record.created_at < wanted.created_to)
     )

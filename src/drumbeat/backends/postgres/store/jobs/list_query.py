@@ -49,7 +49,7 @@ class ListQuery:
     def text(self, sql: Bound) -> str:
         """The whole statement, over the hot table and the archive."""
         statuses = self._wanted.statuses or frozenset(Status)
-        if self._wanted.expired:
+        if self._wanted.expired or self._wanted.skipped:
             statuses = frozenset({Status.CANCELLED})
         waiting, ended = statuses & UNFINISHED, statuses & FINAL
         parts: list[str] = []
@@ -105,9 +105,11 @@ class ListQuery:
         """The ids of finished jobs, by the indexes that have them in order."""
         lists, size = self._lists, self._size
         between = [*BETWEEN, *self._times]
-        if self._wanted.expired:
-            conditions = _all([*between, *self._all_fields()])
-            return [lists.expired.format(fits=conditions, size=size)]
+        if self._wanted.expired or self._wanted.skipped:
+            both = ["FALSE"] if self._wanted.expired and self._wanted.skipped else []
+            conditions = _all([*between, *self._all_fields(), *both])
+            arm = lists.expired if self._wanted.expired else lists.skipped
+            return [arm.format(fits=conditions, size=size)]
         if self._tag is not None:
             return [self._of_tag(self._tag, status) for status in sorted(statuses)]
         if self._schedule is not None:

@@ -56,6 +56,14 @@ SELECT id FROM {schema}.jobs WHERE {fits} OFFSET 0;
     ORDER BY id DESC LIMIT {size}
 );
 
+-- name: skipped
+-- One page of the jobs that were skipped because their limit was reached.
+(
+    SELECT id FROM {schema}.archive
+    WHERE status = 'cancelled' AND error = 'skipped because its limit was reached' AND {fits}
+    ORDER BY id DESC LIMIT {size}
+);
+
 -- name: of_schedule
 -- One page of the finished jobs of a schedule and a status.
 (

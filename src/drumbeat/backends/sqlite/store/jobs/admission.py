@@ -9,7 +9,8 @@ has at least one of them open. So whenever such a group is parked elsewhere or b
 next one is opened (`open_next`).
 
 A job's turn comes when its rate is open and none of its limits makes it wait. Then a reached limit
-whose `on_conflict` is `cancel` ends the job.
+whose `on_conflict` is `cancel` or `skip` ends the job. If there are both, or an attempt of it has
+failed, it is cancelled, since somebody may miss it.
 
 Rates are decided by `drumbeat.rules.jobs.rate_window`, over a log of the recent starts of each key.
 """

@@ -32,7 +32,7 @@ from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import CLAIMS, QUEUES, json_list, write_rows
 from drumbeat.backends.store_rules import LIMIT_REACHED, MOST_EXPIRED
 from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.jobs.job import Attempt, OnConflict, Wanted
+from drumbeat.model.jobs.job import SKIPPED, Attempt, OnConflict, Wanted
 
 ARMS = (1, 2, 4, 8, 16, 32, 64)
 """How many lanes one statement merges. Few sizes need few prepared statements."""
@@ -230,7 +230,10 @@ class Claim:
             admission.park_at_limit(group, row.place, full)
             turn.parked = True
         elif admission.reached(group, OnConflict.CANCEL):
-            self._cancel(row, group)
+            self._cancel(row, group, LIMIT_REACHED)
+            turn.advance()
+        elif admission.reached(group, OnConflict.SKIP):
+            self._cancel(row, group, LIMIT_REACHED if row.attempt else SKIPPED)
             turn.advance()
         else:
             admission.start(group, now)
@@ -244,12 +247,12 @@ class Claim:
             claimed.started += some
             claimed.last = claimed.started[-1]
 
-    def _cancel(self, row: QueuedRow, group: LimitGroup) -> None:
+    def _cancel(self, row: QueuedRow, group: LimitGroup, reason: str) -> None:
         """Cancel a job that waited for other limits or a rate until its turn came."""
         claimed = self._claimed.of(group)
         claimed.cancelled += 1
         claimed.last = row
-        cancel_waiting(self._session, row.id, group, LIMIT_REACHED, self._now)
+        cancel_waiting(self._session, row.id, group, reason, self._now)
         self.cancelled.append(row.id)
         self._session.hints |= topics.FINISHED
 

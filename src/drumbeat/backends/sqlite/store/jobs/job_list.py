@@ -60,8 +60,8 @@ class JobQuery:
         if wanted.tag is not None:
             tagged = "EXISTS (SELECT 1 FROM json_each(jobs.tags) WHERE value = :tag)"
             self._add(tagged, tag=wanted.tag)
-        if wanted.expired:
-            self._parts.append(f"jobs.id IN ({VIEWS.expired})")
+        marked = ((wanted.expired, VIEWS.expired), (wanted.skipped, VIEWS.skipped))
+        self._parts += [f"jobs.id IN ({ids})" for asked, ids in marked if asked]
         self._between(wanted.created_from, wanted.created_to)
 
     def narrow(self, connection: sqlite3.Connection) -> None:

@@ -64,6 +64,12 @@ SELECT id FROM (
 SELECT id FROM finished
 WHERE status = 'cancelled' AND error = 'expired before it could start' AND id < :high AND id > :low;
 
+-- name: skipped
+-- Jobs that were skipped, newest first.
+SELECT id FROM finished
+WHERE status = 'cancelled' AND error = 'skipped because its limit was reached'
+    AND id < :high AND id > :low;
+
 -- name: newest
 -- The id of the newest job.
 SELECT max(id) FROM jobs;

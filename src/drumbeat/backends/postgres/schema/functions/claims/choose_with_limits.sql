@@ -1,4 +1,4 @@
--- version: 2
+-- version: 3
 -- Choose jobs of lanes in which limit groups are open: these groups and the jobs without limits are
 -- taken in one order, the best first. The caller has the lock of limits.
 --
@@ -53,7 +53,8 @@ BEGIN
             again := true;
             EXIT;
         END IF;
-        SELECT j.id, j.rank, j.run_at, j.lane, j.expires_at INTO job FROM {schema}.jobs AS j
+        SELECT j.id, j.rank, j.run_at, j.lane, j.expires_at, j.limits, j.attempt
+        INTO job FROM {schema}.jobs AS j
         WHERE j.limit_group = best.id AND j.status = 'queued'
         ORDER BY j.rank, j.run_at, j.id LIMIT 1 FOR UPDATE SKIP LOCKED;
         IF job.id IS NULL THEN
@@ -103,7 +104,8 @@ BEGIN
                 cancelled := cancelled || -job.id;
             ELSE
                 PERFORM {schema}.archive_job(
-                    job.id, 'cancelled', 'its limit was reached when its turn came', NULL, moment
+                    job.id, 'cancelled', {schema}.reason_at_limits(job.limits, job.attempt), NULL,
+                    moment
                 );
                 INSERT INTO {schema}.tallies (lane, queued, cancelled) VALUES (job.lane, -1, 1);
                 PERFORM pg_notify({channels} || 'finished', '');

@@ -1,5 +1,6 @@
--- version: 1
--- Take up the arrivals of some lanes as limit groups that have queued jobs.
+-- version: 2
+-- Take up the arrivals of some lanes as limit groups that have queued jobs. `cancels` is true for each
+-- limit that ends a job, whether it cancels or skips it.
 CREATE OR REPLACE FUNCTION {schema}.admit_arrivals(wanted integer[]) RETURNS void
 LANGUAGE sql AS $$
     WITH come AS (
@@ -13,7 +14,7 @@ LANGUAGE sql AS $$
         c.limit_group, c.lane, c.rank, c.run_at, c.job,
         ARRAY(SELECT l ->> 0 FROM json_array_elements(c.limits::json -> 0) AS l),
         ARRAY(SELECT (l ->> 1)::integer FROM json_array_elements(c.limits::json -> 0) AS l),
-        ARRAY(SELECT l ->> 2 = 'cancel' FROM json_array_elements(c.limits::json -> 0) AS l),
+        ARRAY(SELECT l ->> 2 <> 'wait' FROM json_array_elements(c.limits::json -> 0) AS l),
         CASE WHEN c.limits::json ->> 1 IS NOT NULL THEN 'rate:' || (c.limits::json ->> 1) END,
         c.limits::json -> 1 ->> 0,
         (c.limits::json -> 1 ->> 1)::bigint,
