@@ -15,6 +15,7 @@ from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.engine.submitting.submissions import JoinedSubmissions, Submissions
 from drumbeat.engine.tasks.blueprint import Blueprint, Host
 from drumbeat.engine.tasks.builtin import built_in
+from drumbeat.engine.tasks.context import Context
 from drumbeat.engine.tasks.declarations import Declarations
 from drumbeat.engine.tasks.defaults import Defaults
 from drumbeat.engine.tasks.handle import TaskSettings
@@ -22,6 +23,7 @@ from drumbeat.engine.tasks.hooks import Hooks
 from drumbeat.engine.tasks.included_modules import IncludedModules
 from drumbeat.engine.tasks.listeners import L, Subject, listen
 from drumbeat.engine.tasks.registry import TaskRegistry
+from drumbeat.engine.tasks.task import Place
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import Event
 from drumbeat.model.fleet.node import NodeRecord, Role
@@ -106,11 +108,19 @@ class Drumbeat(Declarations):
             joined = JoinedSubmissions(joining, CallersTransactions(), tracing, hooks)
         self._submissions = Submissions(state.submitter, state.sync_bridge, joined)
         super().__init__(state.registry, self._submissions, hooks, bus)
+        self._surround(hooks)
         self._modules = IncludedModules(include)
         state.declared = self._declared
         if elector is not NO_ELECTOR:
             self.obey(elector)
         log_events(bus.on, config.instance_id, masked)
+
+    def _surround(self, hooks: Hooks) -> None:
+        """Register what a framework puts around all attempts, before the hooks of the user."""
+
+    def _place_of(self, ctx: Context) -> Place:
+        """Where the handler of a run runs, for middleware."""
+        return self._registry.get(ctx.task).place
 
     def _is_running(self) -> bool:
         return self._state.running

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from drumbeat import Context, Drumbeat, ScheduledTask, cron, every
-from drumbeat.model.errors import ConfigurationError, RegistrationError
+from drumbeat import Context, Drumbeat, Retry, ScheduledTask, cron, every
+from drumbeat.model.errors import ConfigurationError, JobFailed, RegistrationError
 
 
 @pytest.fixture
@@ -43,6 +43,36 @@ async def test_a_task_that_is_registered_while_the_app_runs_takes_effect(app: Dr
 
         job = await late.submit()
         assert await app.jobs.result(job.id, 10) == "done"
+
+
+def test_a_schedule_for_what_is_no_task_names_the_decorator(app: Drumbeat) -> None:
+    def report() -> None: ...
+
+    for wrong in (report, "report"):
+        with pytest.raises(ConfigurationError, match=r"takes a task, not .*put @app\.task above"):
+            app.schedule(wrong, every(hours=1))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_a_scheduled_task_is_registered_as_an_object(app: Drumbeat) -> None:
+    class Cleanup(ScheduledTask):
+        name = "cleanup"
+        schedule = every(hours=1)
+
+        async def execute(self, ctx: Context) -> None: ...
+
+    with pytest.raises(ConfigurationError, match=r"an object of a subclass of ScheduledTask"):
+        app.register(Cleanup)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    app.register(Cleanup())
+
+
+async def test_the_cancellation_of_a_run_is_no_method(app: Drumbeat) -> None:
+    @app.task(retry=Retry.never())
+    async def poll(ctx: Context) -> bool:
+        return bool(ctx.cancelled())  # type: ignore[operator]  # pyright: ignore[reportCallIssue]
+
+    async with app.running():
+        with pytest.raises(JobFailed, match=r"write `if ctx\.cancelled:`"):
+            await app.jobs.result(await poll.submit(), 10)
 
 
 def test_running_in_another_thread_names_what_works_there(app: Drumbeat) -> None:

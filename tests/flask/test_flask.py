@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from flask import Flask, current_app, g, has_app_context
 
+from drumbeat import Blueprint, Context
 from drumbeat.flask import FlaskDrumbeat
 from drumbeat.testing import SyncIsolatedApp, isolated
 from tests.support.own_project import own_tests_pass_in
@@ -48,6 +51,63 @@ def test_each_run_has_a_context_of_its_own(app: FlaskDrumbeat) -> None:
                 runner.advance(1)
     assert seen == [("shop", False)] * 4
     assert site.extensions["drumbeat"] is app
+
+
+def test_tasks_of_a_blueprint_have_the_context_too(app: FlaskDrumbeat) -> None:
+    parts = Blueprint("parts", prefix="parts.")
+
+    @parts.task
+    def sync() -> str:
+        return current_app.name
+
+    app.include(parts)
+
+    @parts.task
+    async def later() -> str:
+        return current_app.name
+
+    app.init_app(Flask("shop"))
+    with isolated(app) as test:
+        for task in (sync, later):
+            task.submit_sync()
+            SyncIsolatedApp(test).drain()
+            (job,) = test.submitted(task)
+            assert task.result(job) == "shop"
+
+
+def test_the_users_middleware_is_within_the_context(app: FlaskDrumbeat) -> None:
+    app.init_app(Flask("shop"))
+    seen: list[str] = []
+
+    @app.middleware
+    def look(_: Context, call_next: Callable[[], object]) -> object:
+        seen.append(current_app.name)
+        return call_next()
+
+    @app.task
+    def ship() -> None: ...
+
+    with isolated(app) as test:
+        ship.submit_sync()
+        SyncIsolatedApp(test).drain()
+    assert seen == ["shop"]
+
+
+def test_the_context_ends_in_the_thread_of_the_handler(app: FlaskDrumbeat) -> None:
+    site = Flask("shop")
+    app.init_app(site)
+    threads: list[int] = []
+    site.teardown_appcontext(lambda _: threads.append(threading.get_ident()))
+
+    @app.task
+    def ship() -> None:
+        threads.append(threading.get_ident())
+
+    with isolated(app) as test:
+        ship.submit_sync()
+        SyncIsolatedApp(test).drain()
+    assert len(threads) == 2
+    assert threads[0] == threads[1]
 
 
 def test_a_direct_call_stays_in_the_context_of_its_caller(app: FlaskDrumbeat) -> None:

@@ -10,14 +10,14 @@ Asynchronous handlers reach the database through asgiref's thread, so this is do
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
-from functools import wraps
-from typing import Any, cast
+from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.db import close_old_connections, connections, reset_queries
+
+from drumbeat.engine.tasks.context import Context
 
 
 @contextmanager
@@ -30,31 +30,19 @@ def fresh_connections() -> Generator[None]:
         close_old_connections()
 
 
-def with_fresh_connections(handler: Callable[..., Any]) -> Callable[..., Any]:
-    """The handler, with fresh connections around each run."""
-    if inspect.iscoroutinefunction(handler):
-
-        @wraps(handler)
-        async def run_async(*args: Any, **kwargs: Any) -> Any:
-            await sync_to_async(_prepare)()
-            try:
-                return await handler(*args, **kwargs)
-            finally:
-                await sync_to_async(close_old_connections)()
-
-        return run_async
-
-    @wraps(handler)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        with fresh_connections():
-            return handler(*args, **kwargs)
-
-    return run
+def around_in_thread(_: Context, call_next: Callable[[], Any]) -> Any:
+    """Middleware: fresh connections in the thread or the process of a synchronous handler."""
+    with fresh_connections():
+        return call_next()
 
 
-def own_handler(handler: Callable[..., Any]) -> Callable[..., Any]:
-    """The user's own handler within `with_fresh_connections`."""
-    return cast("Callable[..., Any]", vars(handler)["__wrapped__"])
+async def around_on_loop(call_next: Callable[[], Awaitable[Any]]) -> Any:
+    """Fresh connections in asgiref's thread, for an asynchronous handler."""
+    await sync_to_async(_prepare)()
+    try:
+        return await call_next()
+    finally:
+        await sync_to_async(close_old_connections)()
 
 
 def _prepare() -> None:

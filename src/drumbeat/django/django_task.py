@@ -7,7 +7,6 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, cast, 
 
 from django.db import transaction
 
-from drumbeat.django.connections import own_handler
 from drumbeat.engine.tasks.context import Context
 from drumbeat.engine.tasks.decorators import Decorator, TaskDecorator
 from drumbeat.engine.tasks.handle import CallSettings, HandlerTask, TaskSettings
@@ -22,10 +21,6 @@ C_co = TypeVar("C_co", covariant=True)
 
 class DjangoTask(HandlerTask[P, R_co, Q, C_co], Generic[P, R_co, Q, C_co]):
     """A task that can also be submitted once a transaction of Django is committed."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the handler as if it were no task: the connections stay as the caller has them."""
-        return own_handler(self._definition.handler)(*args, **kwargs)
 
     def options(self, **changes: Unpack[CallSettings]) -> DjangoTask[P, R_co, Q, C_co]:
         return cast("DjangoTask[P, R_co, Q, C_co]", super().options(**changes))

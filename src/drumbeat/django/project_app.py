@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Coroutine
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, TypeVar
 
 import django
@@ -12,13 +11,13 @@ from django.apps import apps
 from django.utils.module_loading import module_has_submodule
 
 from drumbeat.app import Drumbeat
-from drumbeat.django.connections import with_fresh_connections
+from drumbeat.django.connections import around_in_thread, around_on_loop
 from drumbeat.django.django_task import DjangoTask, DjangoTaskDecorator
 from drumbeat.django.project_settings import NAME, ProjectSettings
-from drumbeat.engine.tasks.handle import HandlerTask
-from drumbeat.engine.tasks.task import TaskDefinition
+from drumbeat.engine.tasks.context import Context
+from drumbeat.engine.tasks.hooks import Hooks
+from drumbeat.engine.tasks.task import Place
 from drumbeat.model.errors import ConfigurationError
-from drumbeat.model.schedules.schedule import Schedule
 
 T = TypeVar("T")
 SETUP = "drumbeat.django.project"
@@ -53,11 +52,14 @@ class DjangoDrumbeat(Drumbeat):
         """The result of a coroutine of this app, for code without an event loop."""
         return self._state.sync_bridge.call(work)
 
-    def _register(
-        self, definition: TaskDefinition, schedule: Schedule | None
-    ) -> HandlerTask[..., Any, ..., Any]:
-        handler = with_fresh_connections(definition.handler)
-        return super()._register(replace(definition, handler=handler), schedule)
+    def _surround(self, hooks: Hooks) -> None:
+        hooks.add_middleware(self._around)
+        hooks.add_middleware(around_in_thread)
+
+    async def _around(self, ctx: Context, call_next: Callable[[], Awaitable[Any]]) -> Any:
+        if self._place_of(ctx) is Place.LOOP:
+            return await around_on_loop(call_next)
+        return await call_next()
 
 
 _MAKING = threading.RLock()

@@ -15,29 +15,24 @@ def create_app() -> Flask:
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Generator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from dataclasses import replace
-from functools import wraps
 from typing import Any
 
 from flask import Flask
 
 from drumbeat.app import Drumbeat
-from drumbeat.engine.tasks.context import CURRENT
-from drumbeat.engine.tasks.handle import HandlerTask
-from drumbeat.engine.tasks.task import TaskDefinition
+from drumbeat.engine.tasks.context import Context
+from drumbeat.engine.tasks.hooks import Hooks
+from drumbeat.engine.tasks.task import Place
 from drumbeat.model.errors import ConfigurationError
-from drumbeat.model.schedules.schedule import Schedule
 
 __all__ = ["FlaskDrumbeat"]
 
 NAME = "drumbeat"
 """The key of the extension."""
-_ENTERED: ContextVar[object] = ContextVar("drumbeat_flask_entered", default=None)
-"""The run whose context was entered last."""
+_SITE: ContextVar[Flask | None] = ContextVar("drumbeat_flask_site", default=None)
+"""The Flask app of a run, on its way from the event loop to the thread of the handler."""
 
 
 class FlaskDrumbeat(Drumbeat):
@@ -53,47 +48,30 @@ class FlaskDrumbeat(Drumbeat):
         site.extensions[NAME] = self
         self._site = site
 
-    @contextmanager
-    def _context(self) -> Generator[None]:
-        """A new app context for a run of a job; a direct call stays in that of its caller."""
-        running = CURRENT.get(None)
-        if running is None or running is _ENTERED.get():
-            yield
-            return
+    def _surround(self, hooks: Hooks) -> None:
+        hooks.add_middleware(self._around)
+        hooks.add_middleware(_around_in_thread)
+
+    async def _around(self, ctx: Context, call_next: Callable[[], Awaitable[Any]]) -> Any:
+        """A new app context for each run on the event loop; a thread makes its own."""
+        place = self._place_of(ctx)
+        if place is Place.PROCESS:
+            return await call_next()
         if self._site is None:
             raise ConfigurationError(
                 "a handler needs the context of a Flask app: call init_app(site) before the start"
             )
-        token = _ENTERED.set(running)
-        try:
-            with self._site.app_context():
-                yield
-        finally:
-            _ENTERED.reset(token)
-
-    def _register(
-        self, definition: TaskDefinition, schedule: Schedule | None
-    ) -> HandlerTask[..., Any, ..., Any]:
-        handler = _within(self._context, definition.handler)
-        return super()._register(replace(definition, handler=handler), schedule)
+        if place is Place.THREAD:
+            _SITE.set(self._site)
+            return await call_next()
+        with self._site.app_context():
+            return await call_next()
 
 
-def _within(
-    context: Callable[[], AbstractContextManager[Any]], handler: Callable[..., Any]
-) -> Callable[..., Any]:
-    """The handler, each run of which is within a context of its own."""
-    if inspect.iscoroutinefunction(handler):
-
-        @wraps(handler)
-        async def run_async(*args: Any, **kwargs: Any) -> Any:
-            with context():
-                return await handler(*args, **kwargs)
-
-        return run_async
-
-    @wraps(handler)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        with context():
-            return handler(*args, **kwargs)
-
-    return run
+def _around_in_thread(_: Context, call_next: Callable[[], Any]) -> Any:
+    """A new app context, whose teardown runs in the thread of the handler too."""
+    site = _SITE.get()
+    if site is None:  # the process of a handler has no Flask app
+        return call_next()
+    with site.app_context():
+        return call_next()

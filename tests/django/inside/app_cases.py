@@ -105,6 +105,30 @@ def test_an_asynchronous_handler_has_fresh_connections_too(
     assert seen == [True, True]
 
 
+def test_handlers_of_a_blueprint_have_fresh_connections_too(
+    drumbeat_sync: SyncIsolatedApp,
+) -> None:
+    spare = Blueprint("spare", prefix="spare.")
+    seen: list[bool] = []
+
+    @spare.task
+    def breaks() -> None:
+        seen.append(_seen())
+        _break_the_connection()
+
+    @spare.task
+    async def breaks_too() -> None:
+        seen.append(await sync_to_async(_seen)())
+        await sync_to_async(_break_the_connection)()
+
+    app.include(spare)
+    with drumbeat_sync.running():
+        for each in (breaks, breaks, breaks_too, breaks_too):
+            each.submit_sync()
+            drumbeat_sync.advance(1)
+    assert seen == [True] * 4
+
+
 def test_a_direct_call_leaves_the_callers_connection_alone(database: None) -> None:
     connection.ensure_connection()
     before = connection.connection

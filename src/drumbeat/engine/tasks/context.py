@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from drumbeat.engine.plumbing.log import Log
 from drumbeat.model.errors import NotRunning
@@ -49,6 +49,11 @@ class Cancellation:
 
     def __bool__(self) -> bool:
         return self.is_set()
+
+    if not TYPE_CHECKING:  # a type checker refuses the call by itself
+
+        def __call__(self):
+            raise TypeError("ctx.cancelled is no method: write `if ctx.cancelled:`")
 
     def set(self, reason: str) -> None:
         """Ask the run to end. The first reason stays."""

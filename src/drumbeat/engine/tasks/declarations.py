@@ -111,6 +111,11 @@ class Declarations(HookDecorators):
 
         Its jobs have the options of `task.options()`, and those that are given here.
         """
+        if not isinstance(task, Task):  # pyright: ignore[reportUnnecessaryIsInstance] - unchecked callers exist
+            raise ConfigurationError(
+                f"app.schedule takes a task, not {task!r}: put @app.task above the function, "
+                f"or use @app.scheduled(...) for both"
+            )
         definition = self._registry.get(task.name)
         sorted_options = ScheduleOptions.sort(options)
         definition = definition.for_schedule(sorted_options.task, task.schedule_options())
@@ -127,6 +132,11 @@ class Declarations(HookDecorators):
 
     def register(self, task: ScheduledTask) -> Task[[], Any]:
         """Register a scheduled task in the class style."""
+        if not isinstance(task, ScheduledTask):  # pyright: ignore[reportUnnecessaryIsInstance] - unchecked callers exist
+            raise ConfigurationError(
+                f"app.register takes an object of a subclass of ScheduledTask, such as Cleanup(), "
+                f"not {task!r}"
+            )
         for attribute in ("name", "schedule"):
             value = getattr(task, attribute, None)
             if not value or callable(value):
