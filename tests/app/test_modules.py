@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from drumbeat import Blueprint, Context, Drumbeat, ScheduledTask, Task, every
+from drumbeat import Blueprint, Context, Drumbeat, ScheduledTask, Task, cron, every
+from drumbeat.engine.tasks.handle import TaskSettings
 from drumbeat.model.errors import (
     ConfigurationError,
     DuplicateSchedule,
@@ -292,3 +293,45 @@ def pid() -> int:
     async with app.running():
         job = await app.task_named("parts.pid").submit()
         assert await app.jobs.result(job.id, 60) != 0
+
+
+async def test_the_defaults_of_the_app_hold_for_what_its_blueprint_declared() -> None:
+    billing = Blueprint("billing", prefix="billing.")
+
+    @billing.task(priority=7)
+    async def charge(order: int) -> None: ...
+
+    urgent = charge.options(priority=90)
+    billing.schedule(charge.options(timeout=5), "0 2 * * *", name="nightly", args=(1,))
+
+    @billing.scheduled(cron("0 3 * * *", tz="Asia/Tokyo"), queue="slow")
+    async def remind() -> None: ...
+
+    class Sweep(ScheduledTask):
+        name = "sweep"
+        schedule = "0 4 * * *"
+
+        async def execute(self, ctx: Context) -> None: ...
+
+    billing.register(Sweep())
+    defaults: TaskSettings = {"queue": "mail", "timeout": 30, "priority": 3}
+    app = Drumbeat("memory://", environment={}, tz="Europe/Paris", task_defaults=defaults)
+    app.include(billing)
+
+    spec = charge.job(1)
+    assert (spec.queue, spec.priority, spec.timeout) == ("mail", 7, 30)
+    spec = urgent.job(1)
+    assert (spec.queue, spec.priority, spec.timeout) == ("mail", 90, 30)
+    spec = charge.options(queue="now").job(1)
+    assert (spec.queue, spec.priority) == ("now", 7)
+
+    async with app.running():
+        stored = (await app.schedules.list()).items
+    declared = {each.name: each.schedule for each in stored}
+    nightly, reminding = declared["billing.nightly"], declared["billing.remind"]
+    sweeping = declared["billing.sweep"]
+    assert (nightly.job.queue, nightly.job.priority, nightly.job.timeout) == ("mail", 7, 5)
+    assert (reminding.job.queue, reminding.job.priority) == ("slow", 3)
+    assert "Europe/Paris" in nightly.trigger.describe()
+    assert "Asia/Tokyo" in reminding.trigger.describe()
+    assert (sweeping.job.queue, "Europe/Paris" in sweeping.trigger.describe()) == ("mail", True)

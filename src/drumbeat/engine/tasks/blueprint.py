@@ -8,10 +8,12 @@ from typing import Any
 
 from drumbeat.engine.plumbing.bus import Bus, E, EventListener, refuse_other_kinds
 from drumbeat.engine.tasks.declarations import Declarations
-from drumbeat.engine.tasks.handle import Submission
+from drumbeat.engine.tasks.handle import HandlerTask, Submission, Task
 from drumbeat.engine.tasks.hooks import Hooks
 from drumbeat.engine.tasks.listeners import L, Subject, listen
 from drumbeat.engine.tasks.registry import TaskRegistry
+from drumbeat.engine.tasks.scheduled import Recipe
+from drumbeat.engine.tasks.task import TaskDefinition
 from drumbeat.model.errors import ConfigurationError, DuplicateSchedule, DuplicateTask
 from drumbeat.model.events import Event
 from drumbeat.model.jobs.job import Job, JobSpec
@@ -45,6 +47,8 @@ class Blueprint(Declarations):
     def __init__(self, name: str, *, prefix: str = "") -> None:
         self.name = name
         self._host: Host | None = None
+        self._recipes: list[tuple[Schedule, Recipe]] = []
+        self._awaiting: list[Task[..., Any]] = []
         self._until_then, self._early_bus = _SubmissionOfTheApp(name), _BusOfTheApp()
         super().__init__(TaskRegistry(), self._until_then, Hooks(), self._early_bus)
         self._prefix = prefix
@@ -66,13 +70,43 @@ class Blueprint(Declarations):
         declared_twice = sorted(self._declared.keys() & host.declared.keys())
         if declared_twice:
             raise DuplicateSchedule(declared_twice[0])
-        for task in self._registry.definitions():
-            host.registry.add(task)
-        host.declared.update(self._declared)
+        self._hand_over(host)
         host.hooks.add_all(self._hooks)
         self._early_bus.become(host.bus)
         self._until_then.submission, self._host = host.submission, host
         self._registry, self._declared, self._hooks = host.registry, host.declared, host.hooks
+
+    def _hand_over(self, host: Host) -> None:
+        """Hand over tasks and schedules, with the defaults of the app where nothing was given."""
+        defaults = host.registry.defaults
+        limits = host.registry.limits.named(defaults.options.limits)
+        options = defaults.options.but({"limits": limits})
+        tasks = {each.name: each.under(options) for each in self._registry.definitions()}
+        schedules = {
+            recipe.name: recipe.under(options).schedule(defaults.tz)
+            for schedule, recipe in self._recipes
+            if self._declared.get(recipe.name) is schedule
+        }
+        for task in tasks.values():
+            host.registry.add(task)
+        host.declared.update(schedules)
+        for handle in self._awaiting:
+            if handle.name in tasks:
+                handle.settle(tasks[handle.name], options)
+        self._awaiting.clear()
+        self._recipes.clear()
+
+    def _schedule_of(self, recipe: Recipe) -> Schedule:
+        schedule = super()._schedule_of(recipe)
+        if self._host is None:
+            self._recipes.append((schedule, recipe))
+        return schedule
+
+    def _handle(self, definition: TaskDefinition) -> HandlerTask[..., Any, ..., Any]:
+        handle = super()._handle(definition)
+        if self._host is None:
+            handle.await_defaults(self._awaiting)
+        return handle
 
     def _is_running(self) -> bool:
         return self._host is not None and self._host.is_running()

@@ -18,10 +18,9 @@ from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.engine.tasks.scheduled import (
     Arguments,
     PolicySettings,
+    Recipe,
     ScheduledTask,
     ScheduleOptions,
-    schedule_of,
-    trigger_of,
 )
 from drumbeat.engine.tasks.task import TaskDefinition, define
 from drumbeat.model.errors import ConfigurationError, DuplicateSchedule, RegistrationError
@@ -86,14 +85,8 @@ class Declarations(HookDecorators):
             definition = define(handler, self._named(handler, name), options, process=process)
             definition = replace(definition, before=hooks)
             arguments = Arguments(args, kwargs or {})
-            schedule = schedule_of(
-                definition.name,
-                self._trigger(definition.name, when),
-                definition,
-                sorted_options,
-                arguments,
-            )
-            return self._register(definition, schedule)
+            recipe = Recipe(definition.name, when, definition, sorted_options, arguments)
+            return self._register(definition, self._schedule_of(recipe))
 
         return Decorator(decorate)
 
@@ -120,13 +113,8 @@ class Declarations(HookDecorators):
         sorted_options = ScheduleOptions.sort(options)
         definition = definition.for_schedule(sorted_options.task, task.schedule_options())
         named = self._prefix + name if name else task.name
-        schedule = schedule_of(
-            named,
-            self._trigger(named, when),
-            definition,
-            sorted_options,
-            Arguments(args, kwargs or {}),
-        )
+        recipe = Recipe(named, when, definition, sorted_options, Arguments(args, kwargs or {}))
+        schedule = self._schedule_of(recipe)
         self._declare(schedule)
         return schedule
 
@@ -148,9 +136,8 @@ class Declarations(HookDecorators):
         chosen = self._options(options.task)
         name = self._prefix + task.name
         definition = define(task.execute, name, chosen)
-        return self._register(
-            definition, schedule_of(name, self._trigger(name, task.schedule), definition, options)
-        )
+        recipe = Recipe(name, task.schedule, definition, options)
+        return self._register(definition, self._schedule_of(recipe))
 
     def limit(
         self,
@@ -172,10 +159,12 @@ class Declarations(HookDecorators):
     def _options(self, given: Mapping[str, Any]) -> TaskOptions:
         """The options of a task, with the app's defaults, and its limits by their names."""
         options = self._registry.defaults.options.but(given)
-        return options.but({"limits": self._registry.limits.named(options.limits)})
+        if options.limits:
+            options = options.but({"limits": self._registry.limits.named(options.limits)})
+        return options
 
-    def _trigger(self, schedule: str, when: Trigger | str) -> Trigger:
-        return trigger_of(schedule, when).in_zone(self._registry.defaults.tz)
+    def _schedule_of(self, recipe: Recipe) -> Schedule:
+        return recipe.schedule(self._registry.defaults.tz)
 
     def _register_task(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from drumbeat.engine.tasks.options import TaskOptions
@@ -25,6 +25,6 @@ class Defaults:
         if "aliases" in (options or {}):
             raise InvalidOption("task_defaults: aliases belong to one task: give them to @app.task")
         try:
-            return cls(options=TaskOptions.of(options or {}), tz=tz)
+            return cls(options=replace(TaskOptions.of(options or {}), given=frozenset()), tz=tz)
         except InvalidOption as error:
             raise InvalidOption(f"task_defaults: {error}") from None

@@ -107,6 +107,8 @@ class Task(Generic[P, R_co]):
         self._events = events
         self._joins = joins
         """Whether its jobs are part of a transaction of the caller."""
+        self._awaiting: list[Task[..., Any]] | None = None
+        """The handles of a blueprint that await the defaults of an app; None: not this one."""
         update_wrapper(self, definition.handler, updated=())  # for help() and other tools
 
     def __get__(self, owner: object, kind: type | None = None) -> Self:
@@ -143,7 +145,21 @@ class Task(Generic[P, R_co]):
         definition = self._definition
         chosen = definition.call_options(self._options or definition.options, changes)
         refuse_task_options(changes)
-        return type(self)(definition, submission, chosen, self._events, joins=joins)
+        derived = type(self)(definition, submission, chosen, self._events, joins=joins)
+        if self._awaiting is not None:
+            derived.await_defaults(self._awaiting)
+        return derived
+
+    def await_defaults(self, awaiting: list[Task[..., Any]]) -> None:
+        """Join the handles of a blueprint that no app includes yet."""
+        self._awaiting = awaiting
+        awaiting.append(self)
+
+    def settle(self, definition: TaskDefinition, defaults: TaskOptions) -> None:
+        """An app has included the blueprint: this is its task, and these are its defaults."""
+        self._definition, self._awaiting = definition, None
+        if self._options is not None:
+            self._options = self._options.over(defaults)
 
     def on(self, kind: type[Event]) -> Callable[[L], L]:
         """Call a function for each event of a kind about this task. A decorator.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
@@ -79,6 +79,9 @@ class TaskOptions:
     """Arguments whose values are never shown by the API and the command line. The store has them
     in clear text."""
 
+    given: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    """The names of those that were given, and are not defaults of the app."""
+
     def __post_init__(self) -> None:
         self._check_kinds()
         self._check_queue()
@@ -105,11 +108,15 @@ class TaskOptions:
 
     def but(self, changes: Mapping[str, Any]) -> TaskOptions:
         """These options with some changed by name; an unknown name is refused."""
-        unknown = changes.keys() - {option.name for option in fields(self)}
+        known = [option.name for option in fields(self) if option.name != "given"]
+        unknown = changes.keys() - set(known)
         if unknown:
-            known = ", ".join(option.name for option in fields(self))
-            raise InvalidOption(f"unknown option {min(unknown)!r}; known: {known}")
-        return replace(self, **changes)
+            raise InvalidOption(f"unknown option {min(unknown)!r}; known: {', '.join(known)}")
+        return replace(self, **changes, given=self.given | changes.keys())
+
+    def over(self, defaults: TaskOptions) -> TaskOptions:
+        """What was given here, and otherwise these defaults."""
+        return defaults.but({name: getattr(self, name) for name in self.given})
 
     @property
     def templates(self) -> Mapping[str, str]:

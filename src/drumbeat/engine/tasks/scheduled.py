@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, ClassVar
 
 from drumbeat.engine.tasks.context import Context
 from drumbeat.engine.tasks.handle import TaskSettings
+from drumbeat.engine.tasks.options import TaskOptions
 from drumbeat.engine.tasks.task import TaskDefinition
 from drumbeat.model.errors import InvalidInput, InvalidPolicy, InvalidTrigger
 from drumbeat.model.schedules.policy import MisfireName, OverlapName, Policies, RunOnName
@@ -96,6 +97,27 @@ def trigger_of(schedule: str, when: Trigger | str) -> Trigger:
             f"not {trigger!r}"
         )
     return trigger
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A declaration of a schedule, before the zone of the app is known."""
+
+    name: str
+    when: Trigger | str
+    definition: TaskDefinition
+    """The task, with the options of the schedule's jobs."""
+    options: ScheduleOptions
+    arguments: Arguments = Arguments()
+
+    def under(self, defaults: TaskOptions) -> Recipe:
+        """The same declaration in an app with these defaults."""
+        return replace(self, definition=self.definition.under(defaults))
+
+    def schedule(self, tz: str) -> Schedule:
+        """The schedule; its trigger is in this zone unless it names one."""
+        trigger = trigger_of(self.name, self.when).in_zone(tz)
+        return schedule_of(self.name, trigger, self.definition, self.options, self.arguments)
 
 
 def schedule_of(

@@ -71,6 +71,10 @@ class TaskDefinition:
         """Seconds without a heartbeat after which the handler counts as hung; None: no limit."""
         return seconds("heartbeat", self.options.heartbeat)
 
+    def under(self, defaults: TaskOptions) -> TaskDefinition:
+        """The same task in an app with these defaults."""
+        return replace(self, options=self.options.over(defaults))
+
     def job(
         self,
         args: tuple[Any, ...],
