@@ -1,6 +1,7 @@
 """A program that forks in the ways that real ones do. Run by `test_forks`.
 
-Its arguments are a scenario, the address of a store and a namespace. What it prints is compared.
+Its arguments are a scenario, the address of a store, a namespace and perhaps that of a coordinator.
+What it prints is compared.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ app = Drumbeat(
     concurrency=4,
     lease_ttl="4s",
     environment={},
+    coordinator=sys.argv[4] if len(sys.argv) > 4 else None,
 )
 
 
@@ -145,6 +147,30 @@ def outlived() -> None:
     os.write(there[1], b"2")
     say(ends_well(child))
     say(counts())
+
+
+def coordinated() -> None:
+    """Ask the coordinator before the fork, and then in several processes at once."""
+    configuration = app.sync.config
+
+    async def close() -> None:
+        async with app.connected():
+            """Its end closes all connections, on whichever loop."""
+
+    def work() -> None:
+        key = f"key of {os.getpid()}"
+        for turn in range(50):
+            value = f"{key}, turn {turn}".encode()
+            configuration.put(key, value)
+            found = configuration.get(key)
+            assert found is not None
+            assert found.value == value, (found.value, value)
+        asyncio.run(close())
+
+    configuration.put("before", b"the fork")
+    children = [in_child(work) for _ in range(3)]
+    work()
+    say([ends_well(child) for child in children])
 
 
 def memory() -> None:

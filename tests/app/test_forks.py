@@ -6,13 +6,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
-from servers import Postgres
+from servers import Consul, Etcd, Postgres, Redis
 from tests.support.postgres_namespace import namespace_in
 
 PROGRAM = Path(__file__).with_name("forking.py")
+PYTHON = [sys.executable, "-W", "ignore::DeprecationWarning"]
 SOON = 90.0
 
 
@@ -27,9 +29,16 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str,
         yield postgres.address, namespace
 
 
-def run(scenario: str, address: str, namespace: str = "drumbeat") -> list[str]:
+@pytest.fixture(params=["redis", "etcd", "consul"])
+def coordinator(request: pytest.FixtureRequest) -> str:
+    """The address of a coordinator that is no store."""
+    server: Redis | Etcd | Consul = request.getfixturevalue(request.param)
+    return server.address
+
+
+def run(scenario: str, address: str, namespace: str = "drumbeat", *more: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", PROGRAM, scenario, address, namespace],
+        [*PYTHON, PROGRAM, scenario, address, namespace, *more],
         capture_output=True,
         text=True,
         timeout=SOON,
@@ -56,6 +65,12 @@ class TestAProcessThatIsForked:
         self, store: tuple[str, str]
     ) -> None:
         assert run("inside_a_node", *store) == ["[0, 0, 0, 0]", "True", "{'completed': 9}"]
+
+    def test_has_connections_of_its_own_to_a_coordinator(
+        self, coordinator: str, tmp_path: Path
+    ) -> None:
+        store, namespace = f"sqlite:///{tmp_path}/jobs.db", f"test_{uuid4().hex}"
+        assert run("coordinated", store, namespace, coordinator) == ["[True, True, True]"]
 
     def test_refuses_the_memory_store_that_its_parent_uses(self) -> None:
         first, refusal, second, count = run("memory", "memory://")

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, suppress
 from contextlib import asynccontextmanager as asynchronous
 from contextlib import contextmanager as synchronous
+from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -22,7 +23,7 @@ from drumbeat.backends.postgres.store import PostgresStore
 from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.engine.tasks.handle import Task
 from drumbeat.model.errors import ConfigurationError
-from drumbeat.model.jobs.job import JobFilter
+from drumbeat.model.jobs.job import JobFilter, JobSpec
 from drumbeat.model.page import PageRequest
 from drumbeat.ports.store import Topic
 from servers import Postgres
@@ -37,6 +38,10 @@ django_connection: Any = pytest.importorskip("django.db").connection
 
 class RolledBack(Exception):
     """Why a transaction of a test ends."""
+
+
+class Refused(Exception):
+    """What a submit middleware raises."""
 
 
 class Shop:
@@ -54,6 +59,16 @@ class Shop:
     async def orders(self) -> list[bytes]:
         page = await self.app.store.jobs.list(JobFilter(), PageRequest(100))
         return sorted(job.spec.arguments for job in page.items)
+
+
+def only_orders(shop: Shop) -> None:
+    """Tag each job with its tenant, and refuse order 13."""
+
+    @shop.app.submit_middleware
+    def check(spec: JobSpec) -> JobSpec:
+        if spec.arguments == b'{"order":13}':
+            raise Refused
+        return replace(spec, tags=(*spec.tags, "acme"))
 
 
 @pytest.fixture
@@ -210,6 +225,43 @@ async def test_synchronous_connections_commit_and_roll_back(
 
     assert await shop.orders() == [b'{"order":1}']
     assert await shop.app.jobs.get(job.id) == job
+
+
+@pytest.mark.parametrize("opened", ASYNCHRONOUS)
+async def test_submit_middleware_changes_and_refuses_jobs_of_a_transaction(
+    shop: Shop, opened: Opening
+) -> None:
+    only_orders(shop)
+    async with opened(shop.address) as connection:
+        task = shop.ship.options(connection=connection)
+        job = await task.submit(1)
+        with pytest.raises(Refused):
+            await task.submit(13)
+        with pytest.raises(Refused):
+            await task.submit_many([(2,), (13,)])  # then neither is submitted
+        (last,) = await task.submit_many([(3,)])
+    assert await shop.orders() == [b'{"order":1}', b'{"order":3}']
+    for each in (job, last):
+        assert (await shop.app.jobs.get(each.id)).spec.tags == ("acme",)
+
+
+@pytest.mark.parametrize("opened", SYNCHRONOUS)
+async def test_submit_middleware_holds_for_synchronous_connections(
+    shop: Shop, opened: OpeningSync
+) -> None:
+    only_orders(shop)
+
+    def work() -> None:
+        with opened(shop.address) as connection:
+            task = shop.ship.options(connection=connection)
+            task.submit_sync(1)
+            with pytest.raises(Refused):
+                task.submit_sync(13)
+
+    await asyncio.to_thread(work)
+    assert await shop.orders() == [b'{"order":1}']
+    (job,) = (await shop.app.jobs.list(JobFilter(tag="acme"))).items
+    assert job.spec.arguments == b'{"order":1}'
 
 
 async def test_options_hold_within_a_transaction(shop: Shop) -> None:
