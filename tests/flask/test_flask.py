@@ -97,7 +97,10 @@ def test_the_context_ends_in_the_thread_of_the_handler(app: FlaskDrumbeat) -> No
     site = Flask("shop")
     app.init_app(site)
     threads: list[int] = []
-    site.teardown_appcontext(lambda _: threads.append(threading.get_ident()))
+
+    @site.teardown_appcontext
+    def note(_: BaseException | None) -> None:
+        threads.append(threading.get_ident())
 
     @app.task
     def ship() -> None:
