@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.request import urlopen
 from uuid import uuid4
 
 import pytest
 
+from drumbeat import Drumbeat, Status
 from servers import Consul, Etcd, Postgres, Redis
 from tests.support.postgres_namespace import namespace_in
+from tests.support.processes import Node
 
 PROGRAM = Path(__file__).with_name("forking.py")
 PYTHON = [sys.executable, "-W", "ignore::DeprecationWarning"]
 SOON = 90.0
+WORKERS = 3
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -49,7 +57,47 @@ def run(scenario: str, address: str, namespace: str = "drumbeat", *more: str) ->
     return done.stdout.splitlines()
 
 
+@pytest.fixture
+def gunicorn(store: tuple[str, str]) -> Iterator[Node]:
+    """Gunicorn with a site that was loaded once, before the workers were forked."""
+    address, namespace = store
+    command = ["-m", "gunicorn", "--preload", "--workers", f"{WORKERS}", "--bind", "127.0.0.1:0"]
+    process = subprocess.Popen(
+        [sys.executable, *command, "tests.app.preloaded:site"],
+        env={**os.environ, "SITE_STORE": address, "SITE_NAMESPACE": namespace},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    node = Node(process)
+    yield node
+    process.terminate()
+    assert process.wait(SOON) == 0
+
+
 class TestAProcessThatIsForked:
+    def test_by_gunicorn_submits_in_each_request(
+        self, gunicorn: Node, store: tuple[str, str]
+    ) -> None:
+        gunicorn.says("Listening at: ")
+        (site,) = re.findall(r"http://[\w.:]+", gunicorn.seen[-1])
+
+        def order(number: int) -> list[int]:
+            with urlopen(f"{site}/{number}", timeout=SOON) as answer:
+                found: list[int] = json.load(answer)
+                return found
+
+        answers: list[list[int]] = []
+        with ThreadPoolExecutor(8) as threads:
+            while len({worker for _, worker, _ in answers}) < WORKERS:
+                first = len(answers) + 1
+                answers += threads.map(order, range(first, first + 40))
+        assert len({job for job, _, _ in answers}) == len(answers)
+        assert not {worker for _, worker, _ in answers} & {parent for _, _, parent in answers}
+
+        app = Drumbeat(store[0], namespace=store[1], environment={})
+        assert app.sync.jobs.counts() == {"default": {Status.QUEUED: 1 + len(answers)}}
+
     def test_after_a_submission_all_children_and_the_parent_submit(
         self, store: tuple[str, str]
     ) -> None:
