@@ -23,6 +23,8 @@ from tests.support.processes import Node
 PROGRAM = Path(__file__).with_name("forking.py")
 PYTHON = [sys.executable, "-W", "ignore::DeprecationWarning"]
 SOON = 90.0
+ANSWERED = 30.0
+"""The longest time of one request, in seconds."""
 WORKERS = 3
 
 
@@ -72,7 +74,10 @@ def gunicorn(store: tuple[str, str]) -> Iterator[Node]:
     node = Node(process)
     yield node
     process.terminate()
-    assert process.wait(SOON) == 0
+    try:
+        assert process.wait(ANSWERED) == 0
+    finally:
+        process.kill()  # its workers end by themselves then
 
 
 class TestAProcessThatIsForked:
@@ -83,7 +88,7 @@ class TestAProcessThatIsForked:
         (site,) = re.findall(r"http://[\w.:]+", gunicorn.seen[-1])
 
         def order(number: int) -> list[int]:
-            with urlopen(f"{site}/{number}", timeout=SOON) as answer:
+            with urlopen(f"{site}/{number}", timeout=ANSWERED) as answer:
                 found: list[int] = json.load(answer)
                 return found
 
