@@ -78,6 +78,7 @@ def gunicorn(store: tuple[str, str]) -> Iterator[Node]:
         assert process.wait(ANSWERED) == 0
     finally:
         process.kill()  # its workers end by themselves then
+        process.wait(SOON)
 
 
 class TestAProcessThatIsForked:
