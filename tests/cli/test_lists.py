@@ -57,7 +57,7 @@ def test_operations_are_listed_shown_and_cancelled(terminal: Terminal) -> None:
 @pytest.mark.parametrize("form", ["table", "json"])
 def test_events_are_printed_one_for_each_line(terminal: Terminal, form: str) -> None:
     terminal("job", "submit", "greet")
-    answer = terminal("events", "--after", "nowhere", "--count", "1", "-o", form)
+    answer = terminal("events", "--follow", "--after", "nowhere", "--count", "1", "-o", form)
     assert answer.code == 0, answer.err
     (line,) = answer.out.splitlines()
     if form == "json":

@@ -9,7 +9,7 @@ from contextlib import aclosing
 import click
 
 from drumbeat.cli.command import make_command
-from drumbeat.cli.options.option import choice, text, whole
+from drumbeat.cli.options.option import choice, switch, text, whole
 from drumbeat.cli.output.json_view import as_json
 from drumbeat.cli.output.output import Form
 from drumbeat.cli.session.session import Session
@@ -29,6 +29,7 @@ from drumbeat.wire.tick import TickView
     choice("--kind kinds", EventKind, "Only events of this kind; may be repeated.", multiple=True),
     text("--after", "ID", "Begin after the event of this id.", default=""),
     whole("--count", "End after this many events."),
+    switch("--follow", "Print events until Ctrl-C, as it does without it.", expose_value=False),
     uses="events.follow",
 )
 def command(session: Session, kinds: Sequence[str], after: str, count: int | None) -> None:

@@ -33,8 +33,8 @@ def seconds(
     return text(flags, "SECONDS", meaning, type=click.FloatRange(least, most), default=default)
 
 
-def switch(flags: str, meaning: str) -> Part:
-    return click.option(*flags.split(), is_flag=True, help=meaning)
+def switch(flags: str, meaning: str, **more: Any) -> Part:
+    return click.option(*flags.split(), is_flag=True, help=meaning, **more)
 
 
 def choice(flags: str, kind: Iterable[StrEnum], meaning: str, **more: Any) -> Part:
