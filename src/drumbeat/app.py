@@ -7,9 +7,10 @@ from contextlib import asynccontextmanager, contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Self, Unpack
 
-from drumbeat.backend_factory import Addresses, connect
+from drumbeat.backend_factory import connect
 from drumbeat.backends.transactions import CallersTransactions
 from drumbeat.config import Config, Settings, masked
+from drumbeat.config.addresses import Addresses
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.engine.submitting.submissions import JoinedSubmissions, Submissions
@@ -36,7 +37,7 @@ from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
 from drumbeat.telemetry.logs import log_events
-from drumbeat.wiring.app_state import AppState, submitter_of, tracing_of
+from drumbeat.wiring.app_state import AppState, submitter_of, tracing_of, watched
 from drumbeat.wiring.timings import check
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Drumbeat(Declarations):
         runtime = runtime or SystemRuntime()
         bus = Bus(runtime.clock)
         check(config)
-        backends = connect(given.under(config), config, runtime)
+        backends = watched(connect(given.under(config), config, runtime), bus, runtime.clock)
         tracing = tracing_of(config, runtime)
         hooks = Hooks()
         self._state = state = AppState(

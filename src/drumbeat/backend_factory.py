@@ -17,6 +17,7 @@ from drumbeat.backends.no_election import EveryoneLeads, NoElection
 from drumbeat.backends.store_queue import StoredQueue
 from drumbeat.backends.user_elector import ElectedCoordinator
 from drumbeat.config import Config, masked
+from drumbeat.config.addresses import Addresses
 from drumbeat.config.backends import BACKENDS, NONE, fault_of
 from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError, Unavailable
@@ -130,34 +131,6 @@ class Borrowed:
         self.configuration = coordinator.configuration
 
     async def close(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Addresses:
-    """What the user gave: addresses, or backends that exist already."""
-
-    store: str | Store | None
-    coordinator: str | Coordinator | None = None
-    queue: str | Queue | None = None
-
-    def by_name(self) -> dict[str, object]:
-        return {"store": self.store, "coordinator": self.coordinator, "queue": self.queue}
-
-    def check(self) -> None:
-        """Reject values that are neither addresses nor backends."""
-        for name, given in self.by_name().items():
-            if not (given is None or isinstance(given, str) or hasattr(given, "close")):
-                raise ConfigurationError(
-                    f"{name} must be an address such as 'sqlite:///drumbeat.db', not {given!r}"
-                )
-
-    def under(self, config: Config) -> Addresses:
-        """What to use: backends that the user made, else the addresses from the settings."""
-        return Addresses(
-            config.store if isinstance(self.store, str | None) else self.store,
-            config.coordinator if isinstance(self.coordinator, str | None) else self.coordinator,
-            config.queue if isinstance(self.queue, str | None) else self.queue,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,6 +304,14 @@ def _memory_queue(context: BackendContext) -> Queue:
     return MemoryQueue(context.runtime.clock)
 
 
+def _redis_queue(context: BackendContext) -> Queue:
+    from drumbeat.backends.redis.queue import RedisQueue, StreamNames  # noqa: PLC0415 - as said above
+
+    config = context.config
+    names = StreamNames(config.namespace, config.redis_stream_name, config.redis_group_name)
+    return RedisQueue(context.address, context.runtime.clock, names)
+
+
 STORES: Mapping[str, Make[Store]] = {
     "memory": _memory_store,
     "SQLite": _sqlite_store,
@@ -344,7 +325,7 @@ COORDINATORS: Mapping[str, Make[Coordinator]] = {
     "etcd": _etcd_coordinator,
     "Consul": _consul_coordinator,
 }
-QUEUES: Mapping[str, Make[Queue]] = {"memory": _memory_queue}
+QUEUES: Mapping[str, Make[Queue]] = {"memory": _memory_queue, "Redis": _redis_queue}
 EXTRAS = {
     "PostgreSQL": ("postgres", "asyncpg"),
     "Redis": ("redis", "redis"),

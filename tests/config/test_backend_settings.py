@@ -39,14 +39,18 @@ def test_redis_is_the_coordinator_beside_a_store_in_memory(text: str) -> None:
     assert (config.coordinator, config.queue) == ("redis://localhost:6379", None)
 
 
-def test_redis_as_the_queue_of_a_shared_store_is_noted_and_not_a_coordinator() -> None:
-    config = Config.load({"store": SQLITE}, {"REDIS_URL": "localhost:6379"})
-    assert (config.coordinator, config.queue) == (None, None)
-    (note,) = config.notes
-    assert note == (
-        "REDIS_URL asks for Redis as the queue, which comes with a later version; "
-        "the store does it meanwhile"
-    )
+@pytest.mark.parametrize("store", [SQLITE, "postgresql://db/app"])
+def test_redis_is_the_queue_of_a_shared_store_and_not_a_coordinator(store: str) -> None:
+    config = Config.load({"store": store}, {"REDIS_URL": "localhost:6379"})
+    assert (config.coordinator, config.queue) == (None, "redis://localhost:6379")
+    assert str(config.origins["queue"]) == "environment REDIS_URL"
+    assert config.notes == ()
+
+
+def test_the_queue_of_the_code_overrides_redis_of_the_environment() -> None:
+    config = Config.load({"store": SQLITE, "queue": "memory://"}, {"REDIS_URL": "localhost:6379"})
+    assert config.queue == "memory://"
+    assert config.notes == ("REDIS_URL is not used, since code names the queue",)
 
 
 @pytest.mark.parametrize(

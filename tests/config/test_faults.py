@@ -35,7 +35,7 @@ def faults(environment: dict[str, str], **code: object) -> list[str]:
         ("DRUMBEAT_STORE", "pigeon://x", "no store is known for pigeon://; this version has"),
         ("DRUMBEAT_STORE", "etcd://x", "no store is known for etcd://; this version has"),
         ("DRUMBEAT_COORDINATOR", "mongodb://x", "since MongoDB comes with a later version"),
-        ("DRUMBEAT_QUEUE", "redis://x", "since Redis comes with a later version"),
+        ("DRUMBEAT_QUEUE", "etcd://x", "no queue is known for etcd://; this version has memory://"),
     ],
 )
 def test_a_bad_setting_is_named_with_its_origin_and_what_is_allowed(
@@ -47,11 +47,7 @@ def test_a_bad_setting_is_named_with_its_origin_and_what_is_allowed(
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("MONGODB_URI", "MONGODB_URI asks for MongoDB as the store"),
-        ("REDIS_URL", "REDIS_URL asks for Redis as the queue"),
-    ],
+    ("name", "words"), [("MONGODB_URI", "MONGODB_URI asks for MongoDB as the store")]
 )
 def test_a_backend_of_a_later_version_is_refused_where_nobody_names_a_store(
     name: str, words: str

@@ -49,8 +49,10 @@ class StoredQueue:
     async def publish(self, tickets: Sequence[Ticket]) -> None:
         """Do nothing: the store has the jobs."""
 
-    async def receive(self, queues: Sequence[str], by: NodeId, limit: int) -> Sequence[Ticket]:
-        del queues, limit  # the store knows what this receiver takes
+    async def receive(
+        self, queues: Sequence[str], by: NodeId, limit: int, done: Sequence[Ticket] = ()
+    ) -> Sequence[Ticket]:
+        del queues, limit, done  # the store knows what this receiver takes
         woken = asyncio.Event()
         self._waiters.add(woken)
         try:
@@ -68,6 +70,10 @@ class StoredQueue:
     async def reclaim(self, idle: timedelta, limit: int) -> int:
         """Do nothing: there are no tickets."""
         del idle, limit
+        return 0
+
+    async def count(self) -> int:
+        """None, ever."""
         return 0
 
     def _renew(self) -> None:

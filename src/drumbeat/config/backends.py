@@ -64,7 +64,7 @@ BACKENDS = (
         ("redis", "rediss", "redis+sentinel", "rediss+sentinel", "unix"),
         tuple(Part),
         "redis://host:6379",
-        later=(Part.STORE, Part.QUEUE),
+        later=(Part.STORE,),
         setting="redis_url",
         stands_for=Part.QUEUE,
     ),

@@ -16,6 +16,9 @@ class Queue(Protocol):
     Tickets may be lost or come twice: a claim in the store refuses a job that is not ready, and the
     promoter publishes tickets again for jobs that have been queued for long. No guarantee depends
     on a ticket.
+
+    Any call may raise `Unavailable`. A call that raised it may or may not have been executed, so
+    its tickets may come twice.
     """
 
     @property
@@ -31,10 +34,14 @@ class Queue(Protocol):
         """Release all connections. Waiting receivers return no tickets."""
         ...
 
-    async def publish(self, tickets: Sequence[Ticket]) -> None: ...
+    async def publish(self, tickets: Sequence[Ticket]) -> None:
+        """Add tickets. A queue that nobody receives from is bounded: it loses the oldest."""
+        ...
 
-    async def receive(self, queues: Sequence[str], by: NodeId, limit: int) -> Sequence[Ticket]:
-        """Wait for tickets of these queues and return at most `limit` of them.
+    async def receive(
+        self, queues: Sequence[str], by: NodeId, limit: int, done: Sequence[Ticket] = ()
+    ) -> Sequence[Ticket]:
+        """Acknowledge `done`, then wait for tickets of these queues; return at most `limit`.
 
         May return none, which means: ask the store. Each ticket goes to one receiver and can be
         reclaimed until that receiver acknowledges it. Cancelling the call loses no ticket.
@@ -42,9 +49,16 @@ class Queue(Protocol):
         ...
 
     async def acknowledge(self, tickets: Sequence[Ticket], by: NodeId) -> None:
-        """Do not deliver these tickets again. Unknown tickets are ignored."""
+        """Do not deliver these tickets, as they were received, again. Others are ignored."""
         ...
 
     async def reclaim(self, idle: timedelta, limit: int) -> int:
-        """Deliver tickets again that were not acknowledged for `idle`; return how many."""
+        """Deliver tickets again that were not acknowledged for `idle`; return how many.
+
+        Also forgets receivers that are gone.
+        """
+        ...
+
+    async def count(self) -> int:
+        """How many tickets there are: those that wait, and those not acknowledged yet."""
         ...

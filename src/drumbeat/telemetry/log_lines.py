@@ -67,6 +67,7 @@ TABLE: Mapping[type[Event], tuple[int, str, str]] = {
     events.PlanFailed: (ERROR, "A schedule could not be planned", "schedule error"),
     events.LeadershipGained: (INFO, "Became the leader", "election epoch"),
     events.StoreAnswered: (INFO, "The store answers again", "since failures"),
+    events.QueueAnswered: (INFO, "The queue answers again", "since failures"),
     events.TasksMissing: (
         WARNING,
         "This app has no tasks: import the modules that declare them before it starts",
@@ -228,6 +229,12 @@ def _store_failed(event: events.StoreFailed) -> Line:
     return _level_of_outage(event.failures), "The store does not answer", facts
 
 
+def _queue_failed(event: events.QueueFailed) -> Line:
+    facts = {"since": event.since, "failures": event.failures, "error": event.error}
+    sentence = "The queue does not answer; meanwhile the store hints the workers"
+    return _level_of_outage(event.failures), sentence, facts
+
+
 def _coordinator_failed(event: events.CoordinatorFailed) -> Line:
     facts = {
         "election": event.election,
@@ -306,6 +313,7 @@ FUNCTIONS: Mapping[type[Event], LineOf] = {
     events.LeadershipLost: _leadership_lost,
     events.StoreAwaited: _store_awaited,
     events.StoreFailed: _store_failed,
+    events.QueueFailed: _queue_failed,
     events.LeaderForeign: _leader_foreign,
     events.ElectionOff: _election_off,
     events.SettingUnused: lambda event: (WARNING, event.why, {}),

@@ -11,6 +11,7 @@ from drumbeat.config import Config
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.service import ServiceContext
 from drumbeat.engine.plumbing.sync_bridge import SyncBridge
+from drumbeat.engine.plumbing.watched_queue import WatchedQueue
 from drumbeat.engine.submitting.submitter import Submitter, TracedSubmitter
 from drumbeat.engine.tasks.hooks import Hooks
 from drumbeat.engine.tasks.registry import TaskRegistry
@@ -19,6 +20,7 @@ from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.ids import NodeId, node_id
 from drumbeat.model.schedules.schedule import Schedule
 from drumbeat.model.time.duration import Duration, parse_duration
+from drumbeat.ports.clock import Clock
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.tracing import Tracing
 from drumbeat.rules.leadership.lease_trust import LeaseTimings
@@ -178,6 +180,13 @@ def tracing_of(config: Config, runtime: Runtime) -> Tracing | None:
         from drumbeat.telemetry.traces import Traces  # noqa: PLC0415 - only if it is asked for
 
     return Traces(runtime.clock)
+
+
+def watched(backends: Backends, bus: Bus, clock: Clock) -> Backends:
+    """The backends, with a queue whose failures are events and fail no submission."""
+    if not backends.queue.carries:
+        return backends
+    return replace(backends, queue=WatchedQueue(backends.queue, bus, clock))
 
 
 def submitter_of(backends: Backends, bus: Bus, hooks: Hooks, tracing: Tracing | None) -> Submitter:

@@ -71,7 +71,8 @@ def _ticker(app: AppState, term: Term) -> Ticker:
         cursor = SharedCursor(backends.coordinator)
         return FleetTicker(term, schedules, settings, context, cursor=cursor)
     stranded = StrandedJobs(backends.store.jobs, app.registry)
-    return Ticker(term, schedules, settings, context, stranded=stranded)
+    tickets = backends.queue if backends.queue.carries else None
+    return Ticker(term, schedules, settings, context, stranded=stranded, tickets=tickets)
 
 
 def upkeep(app: AppState) -> Sequence[Service]:

@@ -17,7 +17,8 @@ from drumbeat.engine.working.node_state import NodeState
 from drumbeat.engine.working.pools import ExecutionPool, ExecutionPools, ProcessPool, SlotPool
 from drumbeat.engine.working.process_slots import ProcessSlots
 from drumbeat.engine.working.slots import Slots
-from drumbeat.engine.working.worker import Worker, WorkerParts
+from drumbeat.engine.working.worker import Worker
+from drumbeat.engine.working.worker_parts import WorkerParts
 from drumbeat.model.fleet.node import Node, Role
 from drumbeat.version import VERSION
 from drumbeat.wiring.app_state import AppState

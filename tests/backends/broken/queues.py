@@ -13,8 +13,10 @@ from drumbeat.model.jobs.job import Ticket
 class AcknowledgesOnReceipt(MemoryQueue):
     """Forgets a ticket as soon as somebody has it."""
 
-    async def receive(self, queues: Sequence[str], by: NodeId, limit: int) -> Sequence[Ticket]:
-        tickets = await super().receive(queues, by, limit)
+    async def receive(
+        self, queues: Sequence[str], by: NodeId, limit: int, done: Sequence[Ticket] = ()
+    ) -> Sequence[Ticket]:
+        tickets = await super().receive(queues, by, limit, done)
         await self.acknowledge(tickets, by)
         return tickets
 
@@ -31,6 +33,8 @@ class AcknowledgesForAnyone(MemoryQueue):
 class DeafWhileNobodyWaits(StoredQueue):
     """Hears only the hints that come while a receiver waits."""
 
-    async def receive(self, queues: Sequence[str], by: NodeId, limit: int) -> Sequence[Ticket]:
+    async def receive(
+        self, queues: Sequence[str], by: NodeId, limit: int, done: Sequence[Ticket] = ()
+    ) -> Sequence[Ticket]:
         self._seen[by] = self._hints
-        return await super().receive(queues, by, limit)
+        return await super().receive(queues, by, limit, done)

@@ -62,7 +62,10 @@ class MemoryQueue:
         if tickets:
             self._listeners.wake()
 
-    async def receive(self, queues: Sequence[str], by: NodeId, limit: int) -> Sequence[Ticket]:
+    async def receive(
+        self, queues: Sequence[str], by: NodeId, limit: int, done: Sequence[Ticket] = ()
+    ) -> Sequence[Ticket]:
+        await self.acknowledge(done, by)
         woken = asyncio.Event()
         closings = self._closings
         stop = self._listeners.add(ANY, woken.set)
@@ -91,6 +94,10 @@ class MemoryQueue:
         if over:
             self._listeners.wake()
         return len(over[:limit])
+
+    async def count(self) -> int:
+        with self._lock:
+            return sum(map(len, self._tickets.values())) + len(self._unacknowledged)
 
     def _enqueue(self, ticket: Ticket) -> None:
         line = self._tickets.get(ticket.queue)

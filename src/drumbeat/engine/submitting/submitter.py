@@ -89,6 +89,7 @@ class Submitter:
         if self._gather(spec, future, loop):
             return await future
         (verdict,) = await self._insert([spec])
+        await self._publish([verdict])
         return verdict
 
     async def submit_many(self, specs: Sequence[JobSpec]) -> list[Job]:
@@ -99,6 +100,7 @@ class Submitter:
         jobs: list[Job] = []
         for start in range(0, len(specs), LARGEST_BATCH):
             verdicts = await self._insert(specs[start : start + LARGEST_BATCH])
+            await self._publish(verdicts)
             jobs.extend(verdict.job for verdict in verdicts)
         return jobs
 
@@ -167,21 +169,26 @@ class Submitter:
         for (_, future), verdict in zip(batch, verdicts, strict=True):
             if not future.done():
                 future.set_result(verdict)
+        await self._publish(verdicts)  # no caller waits for it
 
     async def _insert(self, specs: Sequence[JobSpec]) -> Sequence[Verdict]:
         verdicts = await self._jobs.insert(specs)
-        if self._queue.carries:
-            await self._queue.publish(
-                [
-                    Ticket(verdict.job.id, verdict.job.spec.queue)
-                    for verdict in verdicts
-                    if isinstance(verdict, Inserted) and verdict.job.status is Status.QUEUED
-                ]
-            )
         if self._bus.hears(JobSubmitted):
             for verdict in verdicts:
                 self._bus.emit(JobSubmitted(verdict.job, isinstance(verdict, Duplicate)))
         return verdicts
+
+    async def _publish(self, verdicts: Sequence[Verdict]) -> None:
+        """Publish tickets for the jobs that were created and may run now."""
+        if not self._queue.carries:
+            return
+        await self._queue.publish(
+            [
+                Ticket(verdict.job.id, verdict.job.spec.queue, verdict.job.spec.priority)
+                for verdict in verdicts
+                if isinstance(verdict, Inserted) and verdict.job.status is Status.QUEUED
+            ]
+        )
 
 
 class TracedSubmitter(Submitter):

@@ -21,8 +21,10 @@ from drumbeat.engine.plumbing.time_outs import timeout_after
 from drumbeat.engine.ticking.unknown_tasks import StrandedJobs
 from drumbeat.model.errors import StaleEpoch
 from drumbeat.model.events import ClockSkewed, PlanFailed, TickFired, TickRaced, TickSkipped
+from drumbeat.model.jobs.job import Ticket
 from drumbeat.model.schedules.plan import Committed, Plan, Raced
 from drumbeat.model.schedules.schedule import Due, DueSchedule
+from drumbeat.ports.queue import Queue
 from drumbeat.ports.store import ScheduleStore, Topic
 from drumbeat.rules.planning.plan import plan
 
@@ -58,6 +60,7 @@ class Ticker(Service):
         context: ServiceContext,
         *,
         stranded: StrandedJobs | None = None,
+        tickets: Queue | None = None,
     ) -> None:
         super().__init__(context)
         self._term = term
@@ -68,6 +71,8 @@ class Ticker(Service):
         """The last error of the backend during the failure."""
         self._stranded = stranded
         """Counts jobs of tasks that are unknown here; None: all instances have the same tasks."""
+        self._tickets = tickets
+        """Gets tickets for what was fired; None: the store's hints are enough."""
         self._failed: dict[str, int] = {}
         """Schedules that could not be planned, and which version of them."""
 
@@ -162,6 +167,8 @@ class Ticker(Service):
                     self._emit_ticks(made, verdict)
                 case Raced():
                     self._bus.emit(TickRaced(verdict.name))
+        if self._tickets is not None:
+            await self._tickets.publish(_tickets(plans, verdicts))
         return committed
 
     def _emit_ticks(self, made: Plan, committed: Committed) -> None:
@@ -198,3 +205,13 @@ class Ticker(Service):
     def _give_up_by_clock(self, skew: timedelta) -> None:
         self._bus.emit(ClockSkewed(self._term.lease.holder, skew))
         self._term.resign(f"its clock is {skew.total_seconds():+.1f} s from the store's")
+
+
+def _tickets(plans: Sequence[Plan], verdicts: Sequence[Committed | Raced]) -> Sequence[Ticket]:
+    """A ticket for each job that was fired; one that is not due yet does no harm."""
+    return [
+        Ticket(job_id, made.fires[0].job.queue, made.fires[0].job.priority)
+        for made, verdict in zip(plans, verdicts, strict=True)
+        if isinstance(verdict, Committed)
+        for job_id in verdict.jobs
+    ]

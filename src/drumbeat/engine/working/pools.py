@@ -45,6 +45,11 @@ class ExecutionPool(ABC):
         """Whether the store should be asked for more."""
 
     @property
+    def room(self) -> int:
+        """How many attempts it could start now, and a few more during a backlog of quick ones."""
+        return 0
+
+    @property
     def has_enough(self) -> bool:
         """Whether less than half of what it was last given has started."""
         return False
@@ -78,6 +83,11 @@ class SlotPool(ExecutionPool):
     @property
     def wants_more(self) -> bool:
         return not self.slots.have_enough
+
+    @property
+    def room(self) -> int:
+        free = max(0, self.slots.count - self.slots.busy - self.slots.waiting)
+        return free + self.ahead if self.wants_more and free else 0
 
     @property
     def has_enough(self) -> bool:
@@ -114,6 +124,10 @@ class ProcessPool(ExecutionPool):
     @property
     def wants_more(self) -> bool:
         return self._process_slots.free > 0
+
+    @property
+    def room(self) -> int:
+        return self._process_slots.free
 
     def ask(self) -> Ask:
         self.slots.measure()

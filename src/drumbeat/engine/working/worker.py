@@ -14,21 +14,17 @@ store for each that can start more; what has ended is settled with the first.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import inf
 from typing import TypeAlias
 
 from drumbeat.engine.plumbing.service import Service, ServiceContext
-from drumbeat.engine.tasks.registry import TaskRegistry
-from drumbeat.engine.working.node_state import NodeState
-from drumbeat.engine.working.pools import ExecutionPool, ExecutionPools
+from drumbeat.engine.working.listener import Pass, listener_for
+from drumbeat.engine.working.pools import ExecutionPool
 from drumbeat.engine.working.settler import SETTLE_WITHIN, Settler
+from drumbeat.engine.working.worker_parts import WorkerParts
 from drumbeat.model.events import JobConflicted, JobsExpired, TaskUnknown
-from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import LEADER_QUEUE, Change, Hold, Settlement, Taken, Wanted
-from drumbeat.ports.queue import Queue
-from drumbeat.ports.store import Store
 from drumbeat.rules.jobs.prefetch_limit import Ask
 
 ORPHANS_EVERY = 30.0
@@ -37,27 +33,11 @@ AGAIN = 0.05
 """Seconds to the next claim when a job is due by our clock, but not by the store's."""
 SILENT_PAUSE = 1.0
 """Seconds between two passes while the store does not hear this node's heartbeats."""
-TICKETS = 1_000
 MOST_NAMED = 20
 NOTHING = Ask(0)
 OLD_ANSWER = "by the time the claim was answered, another node may have the job"
 
 PoolAsk: TypeAlias = tuple[ExecutionPool, Ask]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkerParts:
-    """What a worker takes jobs from, and for which pools."""
-
-    node: NodeId
-    queues: tuple[str, ...]
-    poll: float | None
-    """Seconds to sleep at most without a hint; None: hints always come."""
-    store: Store
-    tickets: Queue
-    registry: TaskRegistry
-    pools: ExecutionPools
-    state: NodeState
 
 
 class Worker(Service):
@@ -77,12 +57,33 @@ class Worker(Service):
         self._stopped_because: str | None = None
         self._find_orphans_at = 0.0
         self._unknown: frozenset[str] = frozenset()
-        self._listener = QueueListener(parts, self.wake, context)
+        self._passes = 0
+        self._given: int | None = None
+        """How many attempts the present pass was given; None: it did not ask."""
+        self._listener = listener_for(parts, self, context)
         self._settler = Settler(self._jobs, self._attempts, context)
+
+    @property
+    def passes(self) -> int:
+        """How many passes have begun."""
+        return self._passes
 
     @property
     def taking(self) -> bool:
         return self._stopped_because is None
+
+    @property
+    def served(self) -> tuple[str, ...]:
+        """The queues to take jobs from now."""
+        queues = self._parts.queues
+        return (*queues, LEADER_QUEUE) if self._state.leads else queues
+
+    @property
+    def room(self) -> int:
+        """How many attempts it could start now; 0 while it takes none."""
+        if not self._may_claim:
+            return 0
+        return sum(pool.room for pool in self._pools.open)
 
     def wake(self) -> None:
         """End the pause: there may be jobs for any pool."""
@@ -99,6 +100,13 @@ class Worker(Service):
 
     async def once(self) -> float | None:
         """Settle what has ended and claim what fits; return how long to wait for a hint."""
+        self._passes = number = self._passes + 1
+        self._given = None
+        pause = await self._settle_and_claim()
+        self._listener.passed(Pass(number, self._given))
+        return pause
+
+    async def _settle_and_claim(self) -> float:
         await self._check_at_intervals()
         pools = self._pools.open
         asked = self._pools_to_ask(pools)
@@ -140,7 +148,7 @@ class Worker(Service):
 
     @property
     def _may_claim(self) -> bool:
-        return self.taking and self._state.may_hold_jobs and bool(self._queues())
+        return self.taking and self._state.may_hold_jobs and bool(self.served)
 
     def _pools_to_ask(self, pools: Sequence[ExecutionPool]) -> Sequence[ExecutionPool]:
         """The pools to claim for.
@@ -194,6 +202,8 @@ class Worker(Service):
             self._find_orphans_at = 0.0  # the answer may have named claims
             raise
         self._report(settled, taken)
+        if ask.total:
+            self._given = (self._given or 0) + len(taken.attempts)
         pool.start(ask, taken.attempts)
         if self._stopped_because is not None:  # since it asked
             self._pools.give_back_waiting(self._stopped_because)
@@ -206,12 +216,8 @@ class Worker(Service):
         pool.ask_at = 0.0 if given_all else self._runtime.clock.elapsed() + wait
         return 0.0 if self._attempts.settled else wait
 
-    def _queues(self) -> tuple[str, ...]:
-        queues = self._parts.queues
-        return (*queues, LEADER_QUEUE) if self._state.leads else queues
-
     async def _take(self, pool: ExecutionPool, ask: Ask, settled: Sequence[Settlement]) -> Taken:
-        wanted = Wanted(self._queues(), pool.tasks, ask.limit, ask.ahead)
+        wanted = Wanted(self.served, pool.tasks, ask.limit, ask.ahead)
         return await self._jobs.take(wanted, self._parts.node, settled)
 
     def _report(self, settled: Sequence[Settlement], taken: Taken) -> None:
@@ -260,26 +266,3 @@ class Worker(Service):
         ]
         if orphans:
             await self._jobs.settle(orphans)
-
-
-class QueueListener(Service):
-    """Turns tickets into wake-ups of the worker; the store decides what is really ready."""
-
-    name = "queue-listener"
-
-    def __init__(
-        self, parts: WorkerParts, wake_worker: Callable[[], None], context: ServiceContext
-    ) -> None:
-        super().__init__(context)
-        self._node = parts.node
-        self._queues = (*parts.queues, LEADER_QUEUE)
-        self._tickets = parts.tickets
-        self._wake_worker = wake_worker
-
-    async def once(self) -> float | None:
-        """Wait for tickets, then wake the worker."""
-        tickets = await self._tickets.receive(self._queues, self._node, TICKETS)
-        self._wake_worker()
-        if tickets:
-            await self._tickets.acknowledge(tickets, self._node)
-        return 0.0

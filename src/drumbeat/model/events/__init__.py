@@ -36,6 +36,8 @@ from drumbeat.model.events.node import ListenerFailed as ListenerFailed
 from drumbeat.model.events.node import NodeDraining as NodeDraining
 from drumbeat.model.events.node import NodeStarted as NodeStarted
 from drumbeat.model.events.node import NodeStopped as NodeStopped
+from drumbeat.model.events.node import QueueAnswered as QueueAnswered
+from drumbeat.model.events.node import QueueFailed as QueueFailed
 from drumbeat.model.events.node import ServiceFailed as ServiceFailed
 from drumbeat.model.events.node import ServiceRecovered as ServiceRecovered
 from drumbeat.model.events.node import SettingUnused as SettingUnused

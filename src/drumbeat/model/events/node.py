@@ -101,6 +101,23 @@ class StoreAnswered(Event):
     failures: int
 
 
+class QueueFailed(Event):
+    """The queue did not answer, or answered with an error. Jobs run on: the store hints workers."""
+
+    error: BaseException
+    since: datetime
+    """When the first of the consecutive failures was."""
+    failures: int
+
+
+class QueueAnswered(Event):
+    """The queue answers again."""
+
+    since: datetime
+    """When the outage began."""
+    failures: int
+
+
 class StoreAwaited(Event):
     """The store did not answer while this node started; the node retries after a pause."""
 

@@ -336,6 +336,10 @@ class Ticket:
 
     job_id: JobId
     queue: str
+    priority: int = 0
+    """As far as the publisher knows it. The store knows it, and orders the claims."""
+    delivery: str = field(default="", compare=False)
+    """How the queue recognises this delivery; empty before it was received."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,10 +47,16 @@ class Client:
         else:
             host, port = address.hosts[0]
             self.pool = make_pool(host=host, port=port, **options)
+        self.pool.set_response_callback("XREADGROUP", _as_sent)
         self._room = asyncio.Semaphore(MOST_CALLS)
 
     async def command(self, *words: str | bytes | int) -> Any:
         async with self._room, asyncio.timeout(ANSWER_WITHIN):
+            return await self.pool.execute_command(*words)
+
+    async def wait_for(self, seconds: float, *words: str | bytes | int) -> Any:
+        """Run a command that blocks for so long at most, on a connection of its own."""
+        async with asyncio.timeout(seconds + ANSWER_WITHIN):
             return await self.pool.execute_command(*words)
 
     async def run(
@@ -67,6 +73,10 @@ class Client:
         await self.pool.aclose()
         if self._sentinels is not None:
             await self._sentinels.close()
+
+
+def _as_sent(response: object, **_options: object) -> object:
+    return response
 
 
 def _named(credentials: Credentials) -> dict[str, object]:

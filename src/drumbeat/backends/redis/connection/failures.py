@@ -40,6 +40,19 @@ _TEMPORARY_PREFIXES = {
 }
 
 
+_FIXED_PREFIXES = {
+    "DENIED": "it runs in protected mode; give it a password",
+    "WRONGTYPE": (
+        "a key that Drumbeat uses holds something else; give Drumbeat another namespace, or the "
+        "queue another redis_stream_name"
+    ),
+    "NOPERM": _FIXED_BY_SETTINGS[exceptions.NoPermissionError],
+    "MOVED": _FIXED_BY_SETTINGS[exceptions.MovedError],
+}
+_NO_RIGHT_IN_SCRIPT = "The user executing the script can't"
+"""How some versions say that a command within a script is denied."""
+
+
 class Meaning(NamedTuple):
     """An error in words, and whether only another setting can fix it."""
 
@@ -54,8 +67,10 @@ def meaning_of(error: BaseException) -> Meaning:
             return Meaning("no secure connection can be made", by_setting=True)
         cause = cause.__cause__ or cause.__context__
     prefix = str(error).partition(" ")[0]
-    if prefix == "DENIED":
-        return Meaning("it runs in protected mode; give it a password", by_setting=True)
+    if _NO_RIGHT_IN_SCRIPT in str(error):
+        prefix = "NOPERM"
+    if prefix in _FIXED_PREFIXES:
+        return Meaning(_FIXED_PREFIXES[prefix], by_setting=True)
     if prefix in _TEMPORARY_PREFIXES:
         return Meaning(_TEMPORARY_PREFIXES[prefix])
     for table, by_setting in ((_FIXED_BY_SETTINGS, True), (_TEMPORARY, False)):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from threading import Lock
-from typing import Any
+from typing import Any, TypeAlias
 
 from drumbeat.backends.redis.connection.address import Address
 from drumbeat.backends.redis.connection.client import Client
@@ -16,6 +17,9 @@ from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.errors import DrumbeatError
 from drumbeat.ports.clock import Clock
 
+Check: TypeAlias = Callable[[Client, Address], Awaitable[None]]
+"""Rejects a server that cannot do what it is for."""
+
 
 class LoopConnections:
     """The connections of one event loop to a server."""
@@ -25,19 +29,23 @@ class LoopConnections:
         self.checked = False
         """Whether the server has passed `check`."""
         self.listener = Listener(lambda: Client(address), channel, clock)
+        self.blocking = Client(address)
+        """For calls that wait on the server, so that they occupy no connection of the others."""
 
     async def close(self) -> None:
         await self.listener.close()
+        await self.blocking.close()
         await self.client.close()
 
 
 class Server:
     """Connects at the first call on each event loop, and again after it was closed."""
 
-    def __init__(self, address: Address, channel: str, clock: Clock) -> None:
+    def __init__(self, address: Address, channel: str, clock: Clock, check: Check = check) -> None:
         self.address = address
         self.channel = channel
         self._clock = clock
+        self._check = check
         self._lock = Lock()
         self._connections: dict[asyncio.AbstractEventLoop, LoopConnections] = {}
         renew_in_children(self._renew)
@@ -52,7 +60,7 @@ class Server:
         if connections.checked:
             return
         try:
-            await check(connections.client, self.address)
+            await self._check(connections.client, self.address)
         except FAILURES as error:
             if isinstance(error, DrumbeatError):
                 raise
@@ -63,6 +71,20 @@ class Server:
         """Run a script; `Unavailable` if it is not known whether it ran."""
         try:
             return await self._here().client.run(script, keys, values)
+        except FAILURES as error:
+            raise unavailable(self.address, error) from error
+
+    async def try_out(self, script: Script, keys: tuple[str, ...]) -> None:
+        """Run a script; `ConfigurationError` if only another setting can make it work."""
+        try:
+            await self._here().client.run(script, keys, ())
+        except FAILURES as error:
+            raise refused(self.address, error) from error
+
+    async def wait_for(self, seconds: float, *words: str | bytes | int) -> Any:
+        """Run a command that blocks for so long at most."""
+        try:
+            return await self._here().blocking.wait_for(seconds, *words)
         except FAILURES as error:
             raise unavailable(self.address, error) from error
 

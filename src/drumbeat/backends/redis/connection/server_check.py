@@ -13,8 +13,8 @@ LOG = logging.getLogger("drumbeat.backends.redis.connection")
 KEEPS = "noeviction"
 
 
-async def check(client: Client, address: Address) -> None:
-    """Reject a replica, which accepts no writes, and a server that may evict keys."""
+async def reject_replica(client: Client, address: Address) -> None:
+    """Reject a replica, which accepts no writes."""
     replication = await client.command("INFO", "replication")
     if replication.get("role") == "slave" and address.primary is None:
         raise ConfigurationError(
@@ -22,6 +22,11 @@ async def check(client: Client, address: Address) -> None:
             f"{replication.get('master_host')}:{replication.get('master_port')}; "
             f"name the primary, or its Sentinels with redis+sentinel://"
         )
+
+
+async def check(client: Client, address: Address) -> None:
+    """Reject a replica, and a server that may evict keys."""
+    await reject_replica(client, address)
     policy = (await client.command("INFO", "memory")).get("maxmemory_policy", KEEPS)
     if policy == KEEPS:
         return

@@ -177,7 +177,7 @@ class JobTable:
             record = self._appointments.pop()[2]
             self._withdraw(record)
             self._queue(record, now)
-            tickets.append(Ticket(record.id, record.spec.queue))
+            tickets.append(Ticket(record.id, record.spec.queue, record.spec.priority))
         return tickets
 
     def expire(self, limit: int, now: datetime) -> list[JobId]:
@@ -213,7 +213,8 @@ class JobTable:
         for job_id, queued_at in self._queued.items():
             if queued_at > since or len(tickets) >= limit:
                 break
-            tickets.append(Ticket(job_id, self.records[job_id].spec.queue))
+            spec = self.records[job_id].spec
+            tickets.append(Ticket(job_id, spec.queue, spec.priority))
         return tickets
 
     def oldest_queued(self) -> dict[str, datetime]:
