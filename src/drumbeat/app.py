@@ -218,6 +218,11 @@ class Drumbeat(Declarations):
         return self._state.backends.store
 
     @property
+    def queue(self) -> Queue:
+        """The queue itself, for the same; its `carries` is false if the store is the queue."""
+        return self._state.backends.queue
+
+    @property
     def addresses(self) -> Sequence[str]:
         """Where this node serves HTTP, with the real ports; empty while it does not."""
         return self._lifecycle.addresses

@@ -23,6 +23,7 @@ EXPECTED = {
     *("drumbeat_worker_slots", "drumbeat_worker_slots_busy"),
     *("drumbeat_clock_skew_seconds", "drumbeat_store_up"),
     *("drumbeat_store_operation_seconds", "drumbeat_store_errors_total"),
+    *("drumbeat_tickets_total", "drumbeat_tickets_waiting", "drumbeat_queue_up"),
     "drumbeat_build_info",
 }
 """What dashboards and alerts out there rest on: a name that goes is a broken promise."""

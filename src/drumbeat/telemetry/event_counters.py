@@ -15,6 +15,7 @@ from drumbeat.model.events import (
     LeadershipGained,
     LeadershipLost,
     SchedulesUnknown,
+    TicketsRepublished,
     TickFired,
     TickPassed,
     TickSkipped,
@@ -73,6 +74,10 @@ def count_events(bus: EventSource, instruments: Instruments) -> None:
     def skipped(event: JobSkipped) -> None:
         instruments.finished.add((SKIPPED, instruments.queues.of(event.job.spec.queue)))
 
+    def republished(event: TicketsRepublished) -> None:
+        instruments.republished += event.count
+
+    bus.on(TicketsRepublished, republished)
     bus.on(LeadershipGained, transition)
     bus.on(LeadershipLost, transition)
     bus.on(TickFired, fired)

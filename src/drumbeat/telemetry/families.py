@@ -91,6 +91,15 @@ STORE_OPERATION = _histogram(
 STORE_ERRORS = _counter(
     "store_errors_total", "Operations of the store that failed or timed out.", "operation"
 )
+TICKETS = _counter(
+    "tickets_total",
+    "Tickets that this node published, could not publish, received, or delivered again.",
+    "action",
+)
+TICKETS_WAITING = _gauge(
+    "tickets_waiting", "Tickets in the queue that no worker has used; the same on every node."
+)
+QUEUE_UP = _gauge("queue_up", "1 if the queue answered when it was last asked, else 0.")
 BUILD_INFO = _gauge("build_info", "Always 1; its label is the version.", "version")
 
 FAMILIES = tuple(each for each in tuple(globals().values()) if isinstance(each, Family))

@@ -34,5 +34,7 @@ class Instruments:
         self.runs = Histograms(JOB_BOUNDS)
         self.operations = Histograms(STORE_BOUNDS)
         self.errors = LabelledCounter()
+        self.republished = 0
+        """Tickets that this node published again as the leader."""
         self.claimed_at: datetime | None = None
         """When this node last claimed a job, by the store's clock."""

@@ -67,6 +67,7 @@ TABLE: Mapping[type[Event], tuple[int, str, str]] = {
     events.PlanFailed: (ERROR, "A schedule could not be planned", "schedule error"),
     events.LeadershipGained: (INFO, "Became the leader", "election epoch"),
     events.StoreAnswered: (INFO, "The store answers again", "since failures"),
+    events.TicketsRepublished: (DEBUG, "Tickets were published again", "count"),
     events.QueueAnswered: (INFO, "The queue answers again", "since failures"),
     events.TasksMissing: (
         WARNING,

@@ -26,6 +26,7 @@ from drumbeat.telemetry.event_counters import EventSource, count_events
 from drumbeat.telemetry.instruments import Instruments
 from drumbeat.telemetry.samples import NodeStatus, Sample
 from drumbeat.telemetry.snapshot import Snapshot, SnapshotCache
+from drumbeat.telemetry.ticket_watch import CountedQueue, TicketWatch
 from drumbeat.telemetry.timed_store import timed_store
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Metrics:
         self._clock = clock
         self._instruments = Instruments()
         self._snapshots: SnapshotCache | None = None
+        self._tickets: TicketWatch | None = None
         self._node_status: Callable[[], NodeStatus] = NodeStatus
         self._exposition = _exposition(self._samples)
 
@@ -58,6 +60,10 @@ class Metrics:
         self._snapshots = SnapshotCache(store, self._clock)
         self._node_status = node_status
 
+    def watch_tickets(self, queue: CountedQueue) -> None:
+        """Count the tickets of this queue, too."""
+        self._tickets = TicketWatch(queue, self._clock)
+
     async def refresh(self) -> None:
         """Read the counts of jobs from the store, unless they are fresh.
 
@@ -65,6 +71,8 @@ class Metrics:
         """
         if self._snapshots is not None:
             await self._snapshots.refresh()
+        if self._tickets is not None:
+            await self._tickets.refresh()
         self._reserve_names()
 
     @property
@@ -108,6 +116,8 @@ class Metrics:
         yield from samples.of_instruments(self._instruments)
         if self._snapshots is not None and self._snapshots.asked:
             yield from samples.of_snapshot(self._snapshots.latest)
+        if self._tickets is not None:
+            yield from self._tickets.samples(self._instruments.republished)
 
 
 def _exposition(gather: Callable[[], Iterator[Sample]]) -> Exposition:

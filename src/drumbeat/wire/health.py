@@ -15,6 +15,8 @@ class HealthView(Struct, frozen=True, kw_only=True):
     is_leader: bool
     coordinator_health: bool
     """Whether the coordinator answers."""
+    queue_health: bool
+    """Whether the queue answers; a node is healthy without, since the store hints its workers."""
     timestamp: int
     """Now, in seconds since 1970."""
     leader_election_enabled: bool

@@ -135,6 +135,7 @@ class AppState:
             phase=lambda: self.phase,
             store=self.backends.store,
             coordinator=self.backends.coordinator,
+            queue=self.backends.queue,
             jobs=self.jobs,
             schedules=self.schedules,
             leadership=self.leadership,
@@ -159,6 +160,8 @@ class AppState:
         self.backends = replace(self.backends, store=store)
         self.submitter.use(store)
         self.metrics.attach(self.bus, store, self._node_status)
+        if isinstance(self.backends.queue, WatchedQueue):
+            self.metrics.watch_tickets(self.backends.queue)
 
     def _leadership(self) -> Leadership | None:
         return None if self.node is None else self.node.leadership

@@ -57,6 +57,7 @@ async def ready(call: Call[ProbeQuery, Any]) -> Response:
         "node": OK if phase is Phase.RUNNING else str(phase),
         "store": fault or OK,
         "coordinator": await services.reachability.coordinator_fault() or OK,
+        "queue": await services.reachability.queue_fault() or OK,
     }
     return _probed(status, checks)
 

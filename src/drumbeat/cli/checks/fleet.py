@@ -16,6 +16,7 @@ from drumbeat.model.errors import Unavailable
 from drumbeat.model.fleet.node import Role
 from drumbeat.model.jobs.job import JobFilter, Status
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
+from drumbeat.model.text import counted
 from drumbeat.ports.migrations import Migrating
 from drumbeat.rules.human_time import short
 from drumbeat.rules.schedules.overdue import overdue
@@ -111,9 +112,22 @@ async def store_checks(app: Drumbeat) -> list[Check]:
     """Whether the store answers; it was not opened if its schema is not that of this version."""
     await app.store.now()
     store = Check("store", ok=True, found=f"{app.settings.shown('store')} answers")
-    if not isinstance(app.store, Migrating):
-        return [store]
-    return [store, Check("schema", ok=True, found="up to date")]
+    checks = [store, *await _queue_checks(app)]
+    if isinstance(app.store, Migrating):
+        checks.append(Check("schema", ok=True, found="up to date"))
+    return checks
+
+
+async def _queue_checks(app: Drumbeat) -> list[Check]:
+    """Whether the queue answers, if there is one in front of the store."""
+    if not app.queue.carries:
+        return []
+    try:
+        tickets = await app.queue.count()
+    except Unavailable as error:
+        return [Check("queue", ok=False, found=str(error))]
+    found = f"{app.settings.shown('queue')} answers, {counted(tickets, 'ticket')}"
+    return [Check("queue", ok=True, found=found)]
 
 
 async def app_task_checks(app: Drumbeat) -> list[Check]:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from math import inf
 
 from drumbeat.engine.plumbing.service import Service, ServiceContext
-from drumbeat.model.events import JobsExpired
+from drumbeat.model.events import JobsExpired, TicketsRepublished
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.store import JobStore, Topic
 
@@ -40,7 +40,7 @@ class Promoter(Service):
     async def once(self) -> float | None:
         """Promote one batch; return how long nothing will be due."""
         promoted = await self._jobs.promote(BATCH)
-        if promoted.tickets:
+        if promoted.tickets and self._queue.carries:
             await self._queue.publish(promoted.tickets)
         expired = await self._jobs.expire(BATCH)
         if expired.job_ids:
@@ -66,10 +66,13 @@ class Promoter(Service):
 
     async def _republish(self) -> float:
         now = self._runtime.clock.elapsed()
+        if not self._queue.carries:
+            return REPUBLISH_AFTER.total_seconds()
         if now >= self._republish_at:
             stale = await self._jobs.stale(REPUBLISH_AFTER, BATCH)
             if stale.tickets:
                 await self._queue.publish(stale.tickets)
+                self._bus.emit(TicketsRepublished(len(stale.tickets)))
             await self._queue.reclaim(REPUBLISH_AFTER, BATCH)
             self._republish_at = now + REPUBLISH_AFTER.total_seconds()
         return self._republish_at - now

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 from drumbeat.engine.plumbing.bus import Bus
@@ -20,6 +19,7 @@ from drumbeat.model.events import QueueAnswered, QueueFailed
 from drumbeat.model.fleet.outage import Outage
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Ticket
+from drumbeat.model.jobs.ticket_counts import TicketCounts
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.queue import Queue
 
@@ -27,17 +27,6 @@ PATIENCE = 1.0
 """Seconds that the queue has to accept tickets."""
 AGAIN = 1.0
 """Seconds between two tries to publish during an outage."""
-
-
-@dataclass(slots=True)
-class TicketCounts:
-    """What this process did with tickets."""
-
-    published: int = 0
-    dropped: int = 0
-    """Tickets that could not be published."""
-    received: int = 0
-    reclaimed: int = 0
 
 
 class WatchedQueue:

@@ -19,6 +19,7 @@ async def health_view(services: Services, *, detailed: bool = True) -> HealthVie
     """
     store = await services.reachability.store_fault()
     coordinator = await services.reachability.coordinator_fault()
+    queue = await services.reachability.queue_fault()
     reason = _reason(services.phase(), store, coordinator, detailed=detailed)
     electing = services.config.leader_election
     leads = services.leadership.is_leader
@@ -27,6 +28,7 @@ async def health_view(services: Services, *, detailed: bool = True) -> HealthVie
         instance_id=label_of(services.node()),
         is_leader=leads,
         coordinator_health=coordinator is None,
+        queue_health=queue is None,
         timestamp=int(services.runtime.clock.now().timestamp()),
         leader_election_enabled=electing,
         will_execute_tasks=leads or not electing,

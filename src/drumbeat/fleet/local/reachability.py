@@ -1,4 +1,4 @@
-"""Whether the store and the coordinator answer."""
+"""Whether the store, the coordinator and the queue answer."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from drumbeat.engine.leading.status import LeadershipStatus
 from drumbeat.engine.plumbing.time_outs import timeout_after
 from drumbeat.ports.clock import Clock
+from drumbeat.ports.queue import Queue
 from drumbeat.ports.store import Store
 
 PATIENCE = 1.0
@@ -44,9 +45,12 @@ class BackendCheck:
 
 
 class Reachability:
-    """Whether the store and the coordinator answer this node."""
+    """Whether the store, the coordinator and the queue answer this node."""
 
-    def __init__(self, store: Store, leadership: LeadershipStatus, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, leadership: LeadershipStatus, queue: Queue, clock: Clock
+    ) -> None:
+        self._queue = BackendCheck(queue.count, clock)
         self._store = BackendCheck(store.now, clock)
         self._coordinator = BackendCheck(leadership.leader, clock)
         self._leadership = leadership
@@ -59,3 +63,7 @@ class Reachability:
         """Why the coordinator does not answer the election or us; None: it does."""
         outage = self._leadership.outage
         return str(outage) if outage is not None else await self._coordinator.fault()
+
+    async def queue_fault(self) -> str | None:
+        """Why the queue does not answer; None: it does, or the store is the queue."""
+        return await self._queue.fault()

@@ -20,6 +20,7 @@ from drumbeat.fleet.local.queue_rates import QueueRates
 from drumbeat.fleet.local.reachability import Reachability
 from drumbeat.model.ids import NodeId
 from drumbeat.ports.coordinator import Coordinator
+from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
 from drumbeat.telemetry.metrics import Metrics
@@ -35,6 +36,7 @@ class Services:
     """Whether this node runs."""
     store: Store
     coordinator: Coordinator
+    queue: Queue
     jobs: Jobs
     schedules: Schedules
     leadership: LeadershipStatus
@@ -54,6 +56,7 @@ class Services:
 
     def __post_init__(self) -> None:
         clock = self.runtime.clock
-        object.__setattr__(self, "reachability", Reachability(self.store, self.leadership, clock))
+        reachability = Reachability(self.store, self.leadership, self.queue, clock)
+        object.__setattr__(self, "reachability", reachability)
         object.__setattr__(self, "queue_names", QueueNames(self.store, clock))
         object.__setattr__(self, "feed", Feed(self.runtime, watched(self)))

@@ -21,6 +21,7 @@ from drumbeat.model.events.job import JobSkipped as JobSkipped
 from drumbeat.model.events.job import JobSubmitted as JobSubmitted
 from drumbeat.model.events.job import ResultDropped as ResultDropped
 from drumbeat.model.events.job import TaskUnknown as TaskUnknown
+from drumbeat.model.events.job import TicketsRepublished as TicketsRepublished
 from drumbeat.model.events.leadership import CoordinatorAnswered as CoordinatorAnswered
 from drumbeat.model.events.leadership import CoordinatorFailed as CoordinatorFailed
 from drumbeat.model.events.leadership import ElectionOff as ElectionOff

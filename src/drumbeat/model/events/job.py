@@ -112,6 +112,12 @@ class JobExpired(Event):
     job: Job
 
 
+class TicketsRepublished(Event):
+    """Jobs were queued for so long that the leader published their tickets again."""
+
+    count: int
+
+
 class TaskUnknown(Event):
     """Jobs wait for a node that knows their task; this node does not."""
 
