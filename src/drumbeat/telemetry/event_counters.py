@@ -64,15 +64,9 @@ def count_events(bus: EventSource, instruments: Instruments) -> None:
         if event.seconds or isinstance(event.ending, Raised | Snoozed):
             runs_of(event.attempt.spec.task).observe(event.seconds)
 
-    def excluded(event: JobExcluded) -> None:
-        queue = instruments.queues.of(event.job.spec.queue)
-        instruments.finished.add((Status.CANCELLED.value, queue))
-
-    def expired(event: JobExpired) -> None:
-        instruments.finished.add((EXPIRED, instruments.queues.of(event.job.spec.queue)))
-
-    def skipped(event: JobSkipped) -> None:
-        instruments.finished.add((SKIPPED, instruments.queues.of(event.job.spec.queue)))
+    def ended_as(outcome: str) -> Callable[[JobExcluded | JobExpired | JobSkipped], None]:
+        queues, finished = instruments.queues, instruments.finished
+        return lambda event: finished.add((outcome, queues.of(event.job.spec.queue)))
 
     def republished(event: TicketsRepublished) -> None:
         instruments.republished += event.count
@@ -86,6 +80,6 @@ def count_events(bus: EventSource, instruments: Instruments) -> None:
     bus.on(SchedulesUnknown, unknown)
     bus.on(AttemptCompleted, completed)
     bus.on(AttemptEnded, ended)
-    bus.on(JobExcluded, excluded)
-    bus.on(JobExpired, expired)
-    bus.on(JobSkipped, skipped)
+    bus.on(JobExcluded, ended_as(Status.CANCELLED.value))
+    bus.on(JobExpired, ended_as(EXPIRED))
+    bus.on(JobSkipped, ended_as(SKIPPED))
