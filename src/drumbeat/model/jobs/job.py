@@ -17,8 +17,7 @@ DEFAULT_QUEUE = "default"
 LEADER_QUEUE = "@leader"
 """The queue of `run_on="leader"` jobs, which only the leader takes."""
 HIGHEST_PRIORITY = 100
-ARGUMENTS_LIMIT = 256 * 1024
-RESULT_LIMIT = 256 * 1024
+ARGUMENTS_LIMIT = RESULT_LIMIT = 256 * 1024
 NO_ARGUMENTS = b"{}"
 
 
