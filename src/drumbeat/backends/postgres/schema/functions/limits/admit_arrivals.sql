@@ -1,8 +1,10 @@
--- version: 2
+-- version: 3
 -- Take up the arrivals of some lanes as limit groups that have queued jobs. `cancels` is true for each
 -- limit that ends a job, whether it cancels or skips it.
 CREATE OR REPLACE FUNCTION {schema}.admit_arrivals(wanted integer[]) RETURNS void
-LANGUAGE sql AS $$
+LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
     WITH come AS (
         DELETE FROM {schema}.limit_group_arrivals WHERE lane = ANY (wanted) RETURNING *
     )
@@ -23,5 +25,6 @@ LANGUAGE sql AS $$
     ORDER BY c.limit_group, c.rank, c.run_at, c.job
     ON CONFLICT (id) DO UPDATE
     SET rank = excluded.rank, run_at = excluded.run_at, job = excluded.job
-    WHERE (excluded.rank, excluded.run_at, excluded.job) < (g.rank, g.run_at, g.job)
+    WHERE (excluded.rank, excluded.run_at, excluded.job) < (g.rank, g.run_at, g.job);
+END
 $$;

@@ -1,4 +1,4 @@
--- version: 1
+-- version: 2
 -- An id for the job of each tick that fires: null for a tick that has fired before, that comes twice,
 -- or whose plan does not stand.
 --
@@ -7,8 +7,9 @@
 CREATE OR REPLACE FUNCTION {schema}.fire_ids(
     names text[], stands boolean[], plans integer[], ticks timestamptz[]
 ) RETURNS bigint[]
-LANGUAGE sql AS $$
-    SELECT ARRAY(
+LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN ARRAY(
         SELECT CASE
             WHEN stands[f.plan] AND f.turn = 1 AND (
                 SELECT t.number FROM {schema}.ticks AS t
@@ -20,5 +21,6 @@ LANGUAGE sql AS $$
             FROM unnest(plans, ticks) WITH ORDINALITY AS u (plan, tick, n)
             ORDER BY u.n
         ) AS f
-    )
+    );
+END
 $$;
