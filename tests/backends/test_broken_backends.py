@@ -43,6 +43,7 @@ from .broken.queues import AcknowledgesForAnyone, AcknowledgesOnReceipt, DeafWhi
 from .broken.stores import (
     AnyEpochWrites,
     ClaimWithoutCompareAndSet,
+    CommitsEarly,
     ComparesOnlyTheVersion,
     CursorAfterJobs,
     DedupeWithoutUniqueness,
@@ -53,6 +54,7 @@ from .broken.stores import (
     ForgetsCancellation,
     ForgetsTotals,
     GiveBackCounts,
+    HintsOfTheEarliestOnly,
     HoldsWhatHasLimits,
     LastOutcomeStands,
     LooksForPausesFirst,
@@ -92,6 +94,10 @@ BROKEN_STORES: dict[StorePart, Sequence[Case]] = {
         stores.test_a_plan_cannot_be_committed_twice,
         stores.test_a_new_leader_cannot_commit_the_old_ones_plan_again,
         stores.test_a_plan_committed_at_once_by_many_leaders_of_one_epoch_is_written_once,
+    ],
+    CommitsEarly: [stores.test_a_plan_for_an_instant_to_come_is_refused_until_then],
+    HintsOfTheEarliestOnly: [
+        stores.test_a_new_schedule_wakes_the_ticker_although_others_come_first
     ],
     AnyEpochWrites: [
         stores.test_a_leader_of_an_earlier_epoch_is_refused_and_writes_nothing,

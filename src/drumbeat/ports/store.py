@@ -55,6 +55,7 @@ from drumbeat.ports.administration import AuditLog, QueueStore, TokenStore
 from drumbeat.ports.caller_transaction import Joining
 
 At: TypeAlias = datetime | None
+NO_TIME = timedelta(0)
 
 
 class Topic(StrEnum):
@@ -63,7 +64,7 @@ class Topic(StrEnum):
     JOBS = "jobs"
     """A job may have become ready to run."""
     TIMES = "times"
-    """A schedule or a pending job may be due earlier than was known."""
+    """A pending job may be due earlier than was known, or an edit gave a schedule a next tick."""
     FINISHED = "finished"
     """A job may have ended."""
     CANCELLATIONS = "cancellations"
@@ -88,8 +89,8 @@ class ScheduleStore(Protocol):
         """
         ...
 
-    async def due(self, limit: int, at: At = None) -> Due:
-        """At most `limit` schedules whose next tick is due, the longest overdue first."""
+    async def due(self, limit: int, at: At = None, *, ahead: timedelta = NO_TIME) -> Due:
+        """At most `limit` schedules whose next tick is due within `ahead`, the earliest first."""
         ...
 
     async def commit(
@@ -100,9 +101,11 @@ class ScheduleStore(Protocol):
         This step makes each tick fire exactly once. It raises `StaleEpoch` and writes no plan
         unless the epoch holds the fence at the moment of writing, also for an empty batch. A plan
         is `Raced`, and nothing of it is written, if the schedule has changed since it was read:
-        its version, its cursor or, if the plan assumes one, the state of the previous job. The
-        other plans are written. A tick that the ledger has as fired never fires again, even if a
-        plan contains it. After a crash the next leader plans again from the stored cursor.
+        its version, its cursor or, if the plan assumes one, the state of the previous job. So is a
+        plan whose new cursor is later than the store's time: a leader may plan ahead, but nothing
+        fires early. The other plans are written. A tick that the ledger has as fired never fires
+        again, even if a plan contains it. After a crash the next leader plans again from the
+        stored cursor.
         """
         ...
 

@@ -1,11 +1,13 @@
 """Broken stores."""
 
+# pyright: reportPrivateUsage=false
+
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TypeAlias
 
 from drumbeat.backends.memory.store import MemoryStore
@@ -41,7 +43,7 @@ from drumbeat.model.jobs.job import (
     Wanted,
 )
 from drumbeat.model.jobs.queue import PausedQueue
-from drumbeat.model.schedules.plan import Committed, Plan, Raced
+from drumbeat.model.schedules.plan import Committed, Edit, Plan, Raced, Written
 from drumbeat.model.schedules.schedule import StoredSchedule
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import At
@@ -252,6 +254,28 @@ class ComparesOnlyTheVersion(MemorySchedules):
 
     def _is_as_read(self, plan: Plan, stored: StoredSchedule) -> bool:
         return plan.before.version == stored.version
+
+
+class CommitsEarly(MemorySchedules):
+    """Trusts the leader that the instant of a plan has come."""
+
+    def _commit(self, plan: Plan, signature: Signature) -> Committed | Raced:
+        return super()._commit(
+            replace(plan, cursor=min(plan.cursor, signature.recorded_at)), signature
+        )
+
+
+class HintsOfTheEarliestOnly(MemorySchedules):
+    """Wakes the ticker only for a tick that comes before all others."""
+
+    async def put(self, edits: Sequence[Edit], at: At = None) -> Sequence[Written | Raced]:
+        with self._step as step:
+            _, earliest = self._schedules.due(datetime.min.replace(tzinfo=UTC), 0)
+            verdicts = [self._put(edit, Signature(step.now(at))) for edit in edits]
+            ticks = [each.after.next_tick for each in edits if each.after and each.after.next_tick]
+            if earliest is not None and all(tick > earliest for tick in ticks):
+                self._schedules._hints.drain()
+            return verdicts
 
 
 class AnyEpochWrites(MemorySchedules):

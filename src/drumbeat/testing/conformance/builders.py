@@ -157,8 +157,9 @@ async def found(store: Store, name: str = "nightly") -> StoredSchedule:
 
 
 async def commit(store: Store, planned: Plan, epoch: Epoch) -> Committed | Raced:
-    """Commit one plan, a second after noon."""
-    (verdict,) = await store.schedules.commit([planned], epoch, after(1))
+    """Commit one plan, a second after noon or once its instant has come."""
+    at = max(after(1), planned.cursor)
+    (verdict,) = await store.schedules.commit([planned], epoch, at)
     return verdict
 
 

@@ -73,6 +73,18 @@ class CommitConformance:
             )
         ]
 
+    async def test_a_plan_for_an_instant_to_come_is_refused_until_then(self, store: Store) -> None:
+        await add(store, schedule())
+        epoch = await lead(store)
+        ahead = plan(schedule())
+        early = await store.schedules.commit([ahead], epoch, after(-0.001))
+        assert list(early) == [Raced("nightly")]
+        assert not await rows(store)
+        assert await all_jobs(store) == 0
+        assert await found(store) == schedule()
+        (verdict,) = await store.schedules.commit([ahead], epoch, NOON)
+        assert isinstance(verdict, Committed)
+
     async def test_firing_leaves_the_definition_and_its_version_alone(self, store: Store) -> None:
         await add(store, schedule())
         await commit(store, plan(schedule()), await lead(store))

@@ -55,6 +55,18 @@ class DueConformance:
         assert [each.stored.name for each in due.schedules] == ["a"]
         assert due.next_at == after(99)
 
+    async def test_schedules_are_read_ahead_of_their_ticks(self, store: Store) -> None:
+        await add(store, schedule("a", after(3)), schedule("b", after(2)), schedule("c", after(9)))
+        early = await store.schedules.due(10, after(1), ahead=timedelta(seconds=2))
+        assert [each.stored.name for each in early.schedules] == ["b", "a"]
+        assert (early.as_of, early.next_at) == (after(1), after(9))
+
+    async def test_no_more_than_the_limit_are_read_ahead(self, store: Store) -> None:
+        await add(store, schedule("a", after(1)), schedule("b", after(2)), schedule("c", after(3)))
+        early = await store.schedules.due(2, NOON, ahead=MINUTE)
+        assert [each.stored.name for each in early.schedules] == ["a", "b"]
+        assert early.next_at == after(3)
+
     async def test_a_schedule_without_a_next_tick_is_never_due(self, store: Store) -> None:
         await add(store, schedule(next_tick=None))
         due = await store.schedules.due(10, after(10**8))

@@ -97,6 +97,14 @@ class HintConformance:
         async with woken(store, Topic.TIMES, traits):
             await add(store, schedule())
 
+    async def test_a_new_schedule_wakes_the_ticker_although_others_come_first(
+        self, store: Store, traits: StoreTraits
+    ) -> None:
+        """It may have read those ahead, and not look again before their ticks."""
+        await add(store, schedule("first", after(30)))
+        async with woken(store, Topic.TIMES, traits):
+            await add(store, schedule("second", after(31)))
+
     async def test_an_earlier_tick_wakes_the_ticker(
         self, store: Store, traits: StoreTraits
     ) -> None:

@@ -46,12 +46,6 @@ class DueIndex:
             if not bucket:
                 del self._buckets[tick]
 
-    def earliest(self) -> datetime | None:
-        self._drop_dead()
-        if self._ripe:
-            return self._ripe[0]
-        return self._ahead[0] if self._ahead else None
-
     def due(self, at: datetime, limit: int) -> tuple[list[str], datetime | None]:
         """The first so many names whose tick has come, and the tick of the next one after them."""
         names: list[str] = []

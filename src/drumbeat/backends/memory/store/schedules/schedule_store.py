@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from drumbeat.backends.memory.store.fence import MemoryFence
 from drumbeat.backends.memory.store.jobs.job_table import JobTable
@@ -37,7 +37,7 @@ from drumbeat.model.schedules.schedule import (
     StoredSchedule,
 )
 from drumbeat.model.time.instant import aware
-from drumbeat.ports.store import At
+from drumbeat.ports.store import NO_TIME, At
 from drumbeat.rules.jobs.transitions import allows
 
 new_stored = fast_constructor(StoredSchedule)
@@ -72,10 +72,10 @@ class MemorySchedules:
             signature = Signature(step.now(at))
             return [self._put(edit, signature) for edit in edits]
 
-    async def due(self, limit: int, at: At = None) -> Due:
+    async def due(self, limit: int, at: At = None, *, ahead: timedelta = NO_TIME) -> Due:
         with self._step as step:
             now = step.now(at)
-            schedules, next_at = self._schedules.due(now, limit)
+            schedules, next_at = self._schedules.due(now + ahead, limit)
             due = tuple(new_due(each, self._previous(each.last_job)) for each in schedules)
             return Due(due, now, next_at)
 
@@ -132,10 +132,10 @@ class MemorySchedules:
         return Written(name)
 
     def _commit(self, plan: Plan, signature: Signature) -> Committed | Raced:
-        stored = self._schedules.get(plan.name)
-        if stored is None or not self._is_as_read(plan, stored):
-            return Raced(plan.name)
         name, now = plan.name, signature.recorded_at
+        stored = self._schedules.get(name)
+        if stored is None or plan.cursor > now or not self._is_as_read(plan, stored):
+            return Raced(name)
         fired = [self._fire(name, fire, signature) for fire in plan.fires]
         jobs = [job_id for job_id in fired if job_id is not None]
         for skip in plan.skips:

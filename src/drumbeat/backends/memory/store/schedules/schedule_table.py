@@ -40,7 +40,7 @@ class ScheduleTable:
         if ticked == ticks:
             return
         if ticks is not None:
-            if (ticked is None or ticks < ticked) and self._is_earliest(ticks):
+            if ticked is None or ticks < ticked:
                 self._hints.note(Topic.TIMES)
             self._due_index.add(name, ticks)
         if ticked is not None:
@@ -65,10 +65,6 @@ class ScheduleTable:
     def after(self, name: str, limit: int) -> Iterator[StoredSchedule]:
         """Those whose names come after one, by name."""
         return islice(self._from("", name), limit)
-
-    def _is_earliest(self, tick: datetime) -> bool:
-        earliest = self._due_index.earliest()
-        return earliest is None or tick < earliest
 
     def _from(self, prefix: str, after: str | None) -> Iterator[StoredSchedule]:
         if self._names is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from drumbeat.backends.postgres.connection.database import Database
 from drumbeat.backends.postgres.store.jobs.new_jobs import JobBatch
@@ -31,7 +31,7 @@ from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.schedules import plan
 from drumbeat.model.schedules.schedule import Due, DueSchedule, Found, Revision, StoredSchedule
 from drumbeat.model.time.instant import aware
-from drumbeat.ports.store import At
+from drumbeat.ports.store import NO_TIME, At
 from drumbeat.rules.page_position import place, place_after
 
 SCHEDULE_COLUMNS = len(ScheduleRow._fields)
@@ -70,15 +70,16 @@ class PostgresSchedules:
         applied = await self._database.fetch_value(self._sql.put, batch.text, checked(at))
         return batch.verdicts(applied)
 
-    async def due(self, limit: int, at: At = None) -> Due:
-        rows = await self._database.fetch(self._sql.due, checked(at), limit)
+    async def due(self, limit: int, at: At = None, *, ahead: timedelta = NO_TIME) -> Due:
+        rows = await self._database.fetch(self._sql.due, checked(at), limit, ahead)
         as_of = rows[0]["as_of"]
+        until = as_of + ahead
         due: list[DueSchedule] = []
         for _, *columns in rows:
             row = ScheduleRow(*columns[:SCHEDULE_COLUMNS])
             if row.next_tick is None:  # the one row that only tells the time
                 break
-            if row.next_tick > as_of or len(due) == limit:
+            if row.next_tick > until or len(due) == limit:
                 return Due(tuple(due), as_of, row.next_tick)
             due.append(due_of(row, PreviousRow(*columns[SCHEDULE_COLUMNS:])))
         return Due(tuple(due), as_of, None)

@@ -14,8 +14,8 @@ WHERE name >= $1 AND name > $2 AND ($3::text IS NULL OR name < $3)
 ORDER BY name LIMIT $4;
 
 -- name: due
--- Schedules whose next tick has come, the longest overdue first, each with its previous job. One
--- more than asked for, or the next one that is not due, says when to look again.
+-- Schedules whose next tick comes within a time, the earliest first, each with its previous job. One
+-- more than asked for, or the next one after these, says when to look again.
 SELECT d.as_of,
     s.name, s.definition, s.version, s.cursor, s.next_tick, s.created_at, s.updated_at, s.origin,
     s.declared, s.paused, s.pause_reason, s.runs, s.last_job, s.skips,
@@ -23,12 +23,12 @@ SELECT d.as_of,
 FROM (SELECT coalesce($1::timestamptz, clock_timestamp())) AS d (as_of)
 LEFT JOIN LATERAL (
     (
-        SELECT * FROM {schema}.schedules WHERE next_tick <= d.as_of
+        SELECT * FROM {schema}.schedules WHERE next_tick <= d.as_of + $3::interval
         ORDER BY next_tick, name LIMIT $2 + 1
     )
     UNION ALL
     (
-        SELECT * FROM {schema}.schedules WHERE next_tick > d.as_of
+        SELECT * FROM {schema}.schedules WHERE next_tick > d.as_of + $3::interval
         ORDER BY next_tick, name LIMIT 1
     )
 ) AS s ON true

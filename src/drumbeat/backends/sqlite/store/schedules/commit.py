@@ -47,8 +47,6 @@ def leader_of(session: StoreSession, epoch: Epoch) -> NodeId:
 
 def put(session: StoreSession, edits: Sequence[Edit], now: Moment) -> list[Written | Raced]:
     session.flush_rows()
-    found = session.execute(SCHEDULES.earliest).fetchone()
-    earliest = found[0] if found else None
     signature = Signature(now)
     verdicts: list[Written | Raced] = []
     for edit in edits:
@@ -57,9 +55,7 @@ def put(session: StoreSession, edits: Sequence[Edit], now: Moment) -> list[Writt
             continue
         if edit.after is not None:
             session.execute(SCHEDULES.write, columns_of(edit.after))
-            tick = to_number_or_none(edit.after.next_tick)
-            if tick is not None and (earliest is None or tick < earliest):
-                earliest = tick
+            if edit.after.next_tick is not None:
                 session.hints |= topics.TIMES
         elif edit.before is not None:
             session.execute(SCHEDULES.remove, (edit.name,))
@@ -115,10 +111,12 @@ class Commit:
 
     def _commit(self, plan: Plan) -> Committed | Raced:
         name = plan.name
+        session, fired, signature = self._session, self._fired, self._signature
         state = self._states.get(name)
         if state is None or not state.is_assumed_by(plan):
             return Raced(name)
-        session, fired, signature = self._session, self._fired, self._signature
+        if to_number(plan.cursor) > signature.recorded_at.number:  # it was planned ahead
+            return Raced(name)
         created = [fire_tick(session, name, fire, fired, signature) for fire in plan.fires]
         jobs = [job_id for job_id in created if job_id is not None]
         for skip in plan.skips:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import starmap
 
 from drumbeat.backends.sql.name_prefix import prefix_end
@@ -44,7 +44,7 @@ from drumbeat.model.schedules.plan import (
 from drumbeat.model.schedules.schedule import Due, Found, Revision, StoredSchedule
 from drumbeat.model.time.instant import aware
 from drumbeat.ports.clock import Clock
-from drumbeat.ports.store import At
+from drumbeat.ports.store import NO_TIME, At
 from drumbeat.rules.page_position import place_after
 
 new_revision = fast_constructor(Revision)
@@ -85,16 +85,17 @@ class SqliteSchedules:
     async def put(self, edits: Sequence[Edit], at: At = None) -> Sequence[Written | Raced]:
         return await self._database.write(lambda session: put(session, edits, session.moment(at)))
 
-    async def due(self, limit: int, at: At = None) -> Due:
+    async def due(self, limit: int, at: At = None, *, ahead: timedelta = NO_TIME) -> Due:
         now = moment(self._clock, at)
+        until = to_number(now.instant + ahead)
 
         def question(connection: sqlite3.Connection) -> Due:
-            found = connection.execute(SCHEDULES.due, (now.number, limit + 1))
+            found = connection.execute(SCHEDULES.due, (until, limit + 1))
             rows = list(starmap(ScheduleRow, found))
             if len(rows) > limit:
                 following = rows.pop().next_tick
             else:
-                after = connection.execute(SCHEDULES.next_tick, (now.number,)).fetchone()
+                after = connection.execute(SCHEDULES.next_tick, (until,)).fetchone()
                 following = after[0] if after else None
             return Due(tuple(map(due_of, rows)), now.instant, to_instant_or_none(following))
 

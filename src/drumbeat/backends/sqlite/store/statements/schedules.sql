@@ -14,7 +14,7 @@ FROM schedules WHERE name >= :prefix AND name > :after AND (:end IS NULL OR name
 ORDER BY name LIMIT :limit;
 
 -- name: due
--- Schedules whose next tick has come, the longest overdue first, with their previous job.
+-- Schedules whose next tick comes by an instant, the earliest first, with their previous job.
 SELECT
     schedules.name, definition, version, cursor, next_tick, schedules.created_at, updated_at,
     origin, declared, paused, pause_reason, runs, last_job, skips,
@@ -36,10 +36,6 @@ WHERE schedules.next_tick <= ? ORDER BY schedules.next_tick LIMIT ?;
 -- name: next_tick
 -- The earliest tick after an instant.
 SELECT next_tick FROM schedules WHERE next_tick > ? ORDER BY next_tick LIMIT 1;
-
--- name: earliest
--- The earliest tick of all.
-SELECT next_tick FROM schedules WHERE next_tick IS NOT NULL ORDER BY next_tick LIMIT 1;
 
 -- name: version
 -- The version and cursor that an edit is compared with.

@@ -1,7 +1,8 @@
--- version: 1
+-- version: 2
 -- Write each plan whole whose schedule still stands as it was read, if the epoch holds the fence. If
 -- another epoch does, it is returned in `seen`, and nothing was written. `written` says which plans
--- were written, and `ids` which jobs their fires became.
+-- were written, and `ids` which jobs their fires became. A plan that was made for an instant that has
+-- not come does not stand.
 --
 -- Several plans of one schedule are written in rounds, each on top of the one before.
 CREATE OR REPLACE FUNCTION {schema}.commit_plans(
@@ -44,7 +45,8 @@ BEGIN
     FOR this_round IN 0 .. coalesce((SELECT max(r) FROM unnest(plans.rounds) AS r), 0) LOOP
         -- By version and cursor only: ten thousand schedules may share their next tick.
         stands := ARRAY(
-            SELECT coalesce(p.round, 0) = this_round AND s.name IS NOT NULL AND (
+            SELECT coalesce(p.round, 0) = this_round AND s.name IS NOT NULL
+                AND p.new_cursor <= moment AND (
                 p.assumes_unfinished IS NULL
                 OR p.assumes_unfinished
                     = ((SELECT j.id FROM {schema}.jobs AS j WHERE j.id = s.last_job) IS NOT NULL)
@@ -52,8 +54,10 @@ BEGIN
             FROM unnest(
                 names, {schema}.spread(plans.versions, all_plans),
                 {schema}.spread(plans.cursors, all_plans),
+                {schema}.spread(plans.new_cursors, all_plans),
                 {schema}.spread(plans.assumes_unfinished, all_plans), plans.rounds
-            ) WITH ORDINALITY AS p (name, version, cursor, assumes_unfinished, round, n)
+            ) WITH ORDINALITY
+                AS p (name, version, cursor, new_cursor, assumes_unfinished, round, n)
             LEFT JOIN {schema}.schedules AS s ON s.name = p.name
                 AND s.version IS NOT DISTINCT FROM p.version
                 AND s.cursor IS NOT DISTINCT FROM p.cursor

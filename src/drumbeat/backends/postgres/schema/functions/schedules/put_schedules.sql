@@ -1,4 +1,4 @@
--- version: 1
+-- version: 2
 -- Apply each edit whose schedule still has the version and the cursor that it was read with. Returns
 -- which were applied. `edits` is a JSON list in the order of the names, as
 -- `drumbeat.backends.postgres.store.schedules.edit_batch` writes it: a null `version_before` means that
@@ -12,10 +12,7 @@ DECLARE
     edit record;
     stands boolean[] := '{}';
     applied boolean;
-    earliest timestamptz;
 BEGIN
-    SELECT min(s.next_tick) INTO earliest FROM {schema}.schedules AS s
-    WHERE s.next_tick IS NOT NULL;
     FOR edit IN
         SELECT * FROM json_to_recordset(edits::json) AS e (
             name text, version_before bigint, cursor_before timestamptz, definition text,
@@ -48,8 +45,8 @@ BEGIN
         END IF;
         applied := FOUND;
         stands := stands || applied;
-        IF applied AND edit.next_tick < coalesce(earliest, 'infinity') THEN
-            earliest := edit.next_tick;
+        IF applied AND edit.next_tick IS NOT NULL THEN
+            -- Not only if it is the earliest: a leader may know those that come first already.
             PERFORM pg_notify({channels} || 'times', '');
         END IF;
         IF applied AND edit.skipped IS NOT NULL THEN
