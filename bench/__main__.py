@@ -23,12 +23,13 @@ NAMES = (
     "imports",
     "cron_next",
     "million_schedules",
+    "tick_lateness",
     *(name for names in STORES.values() for name in names),
     "worker",
     "http",
     "elections",
 )
-LONG = frozenset({"elections", "postgres_lists"})
+LONG = frozenset({"elections", "postgres_lists", "tick_lateness"})
 """Run only if they are named, because they take long."""
 
 

@@ -49,7 +49,7 @@ async def measure(make: Callable[[str], Store], address: str, schedules: int) ->
     with ProcessPoolExecutor(1, get_context("spawn")) as another:
         seconds = another.submit(_lead_anew, make, address, 3).result()
     figures["schedules_new_leader_seconds"] = round(seconds, 3)
-    figures["target_schedules_seconds"] = 1.0
+    figures["target_schedules_seconds"] = 0.5
     return figures
 
 
@@ -79,7 +79,7 @@ async def _tick(store: Store, minute: int) -> float:
     ticker = Ticker(
         await endless_term(store, minute, runtime),
         cast("ScheduleStore", _AtOneInstant(store.schedules, now)),
-        TickerSettings(poll=None),
+        TickerSettings(poll=None, writers=store.writers),
         ServiceContext(runtime, Bus(runtime.clock)),
     )
     start = time.perf_counter()
@@ -95,8 +95,8 @@ class _AtOneInstant:
         self._schedules = schedules
         self.now = now
 
-    async def due(self, limit: int) -> Due:
-        return await self._schedules.due(limit, self.now)
+    async def due(self, limit: int, *, ahead: timedelta) -> Due:
+        return await self._schedules.due(limit, self.now, ahead=ahead)
 
     async def commit(self, plans: Sequence[Plan], epoch: Epoch) -> Sequence[Committed | Raced]:
         """Commit the plans, and check that each fires."""

@@ -54,6 +54,9 @@ class ProcessClock:
             return self._loop.call_later(0, callback)
         return self._loop.call_later(seconds / self._rate + 1e-6, callback)
 
+    def call_punctually(self, seconds: float, callback: Callable[[], None]) -> Alarm:
+        return self.call_later(seconds, callback)
+
     async def sleep(self, seconds: float) -> None:
         woken = self._loop.create_future()
         alarm = self.call_later(seconds, lambda: None if woken.done() else woken.set_result(None))

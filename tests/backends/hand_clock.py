@@ -39,6 +39,9 @@ class HandClock:
         heappush(self._alarms, (self._elapsed + seconds, next(self._serial), alarm))
         return alarm
 
+    def call_punctually(self, seconds: float, callback: Callable[[], None]) -> HandAlarm:
+        return self.call_later(seconds, callback)
+
     async def sleep(self, seconds: float) -> None:
         raise NotImplementedError("nothing in these tests sleeps")
 

@@ -165,6 +165,10 @@ class NodeClock:
         held.alarm = self._shared.call_later(seconds, lambda: self._gate.deliver(held.ring))
         return held
 
+    def call_punctually(self, seconds: float, callback: Callable[[], None]) -> Alarm:
+        """The same: the shared clock is never late."""
+        return self.call_later(seconds, callback)
+
     async def sleep(self, seconds: float) -> None:
         """Return after so many seconds, once the gate is open."""
         await self._shared.sleep(seconds)

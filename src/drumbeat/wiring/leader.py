@@ -66,7 +66,8 @@ def _publisher(app: AppState, term: Term) -> Sequence[Service]:
 
 def _ticker(app: AppState, term: Term) -> Ticker:
     backends, context = app.backends, app.context
-    schedules, settings = backends.store.schedules, TickerSettings(poll=backends.poll)
+    schedules = backends.store.schedules
+    settings = TickerSettings(poll=backends.poll, writers=backends.store.writers)
     if backends.in_process and backends.fleet:
         cursor = SharedCursor(backends.coordinator)
         return FleetTicker(term, schedules, settings, context, cursor=cursor)

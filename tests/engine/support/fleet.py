@@ -125,6 +125,9 @@ class SkewedClock:
     def call_later(self, seconds: float, callback: Callable[[], None]) -> Alarm:
         return self._clock.call_later(seconds, callback)
 
+    def call_punctually(self, seconds: float, callback: Callable[[], None]) -> Alarm:
+        return self._clock.call_punctually(seconds, callback)
+
     async def sleep(self, seconds: float) -> None:
         await self._clock.sleep(seconds)
 

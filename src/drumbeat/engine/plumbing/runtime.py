@@ -18,6 +18,29 @@ from drumbeat.ports.runtime import Isolated
 _TRUSTED = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
+COARSE = 0.001
+"""Seconds by which the timers of an event loop may be late: selectors wait for milliseconds."""
+
+
+class _PunctualAlarm:
+    """A call right after an instant: a timer until shortly before it, then turns of the loop."""
+
+    def __init__(self, seconds: float, callback: Callable[[], None]) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._at = time.clock_gettime(_TRUSTED) + seconds
+        self._callback = callback
+        self._handle: asyncio.Handle = self._loop.call_later(max(0.0, seconds - COARSE), self._look)
+
+    def cancel(self) -> None:
+        self._handle.cancel()
+
+    def _look(self) -> None:
+        if time.clock_gettime(_TRUSTED) < self._at:
+            self._handle = self._loop.call_soon(self._look)
+        else:
+            self._callback()
+
+
 class SystemClock:
     """The machine's clocks. Elapsed time counts suspension where the system can."""
 
@@ -30,6 +53,9 @@ class SystemClock:
 
     def call_later(self, seconds: float, callback: Callable[[], None]) -> Alarm:
         return asyncio.get_running_loop().call_later(max(0.0, seconds), callback)
+
+    def call_punctually(self, seconds: float, callback: Callable[[], None]) -> Alarm:
+        return _PunctualAlarm(seconds, callback)
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)  # noqa: TID251 - this is the clock module

@@ -77,9 +77,13 @@ class Service(ABC):
                 self._bus.emit(ServiceFailed(self.name, error, self._failures, self.backend))
                 pause = self._pause_after(self._failures)
             if pause is None or pause > 0:
-                await self._wake_up.wait(pause)
+                await self._pause(pause)
             else:
                 await self._runtime.clock.sleep(0)
+
+    async def _pause(self, seconds: float | None) -> None:
+        """Wait until woken, at most this long."""
+        await self._wake_up.wait(seconds)
 
     def _succeed(self) -> None:
         """The backend has answered. A long pass calls this before it ends."""

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from typing import TypeAlias
 
-from drumbeat.ports.clock import Clock
+from drumbeat.ports.clock import Alarm, Clock
+
+SetAlarm: TypeAlias = Callable[[float, Callable[[], None]], Alarm]
 
 
 class WakeUp:
@@ -25,19 +29,26 @@ class WakeUp:
 
     async def wait(self, seconds: float | None = None) -> bool:
         """Wait until set, at most this long, and clear it. True: it was set."""
+        return await self._until_set(seconds, self._clock.call_later)
+
+    async def wait_punctually(self, seconds: float) -> bool:
+        """The same, for a wait that has to end right on time."""
+        return await self._until_set(seconds, self._clock.call_punctually)
+
+    async def _until_set(self, seconds: float | None, set_alarm: SetAlarm) -> bool:
         if not self._set:
-            await self._wait(seconds)
+            await self._wait(seconds, set_alarm)
         came, self._set = self._set, False
         return came
 
-    async def _wait(self, seconds: float | None) -> None:
+    async def _wait(self, seconds: float | None, set_alarm: SetAlarm) -> None:
         self._waiter = waiter = asyncio.get_running_loop().create_future()
 
         def ring() -> None:
             if not waiter.done():
                 waiter.set_result(None)
 
-        alarm = None if seconds is None else self._clock.call_later(seconds, ring)
+        alarm = None if seconds is None else set_alarm(seconds, ring)
         try:
             await waiter
         finally:

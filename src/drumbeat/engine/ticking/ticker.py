@@ -1,39 +1,48 @@
 """The ticker: fires the ticks that are due.
 
-Read what is due, decide purely, write once. The store judges the time, the plan is a pure function
-of what was read, and the commit happens as a whole at our epoch or not at all. Between two passes
-only the next wake-up time is kept in memory.
+Read shortly before the instant, decide purely, and write once, at the instant. The store judges the
+time, the plan is a pure function of what was read, and the commit happens as a whole at our epoch
+or not at all. Plans for instants to come are kept for a tenth of a second (`upcoming.py`); a plan
+that the store refuses is forgotten, and its schedule is read again.
 
-If much is due at once, it is committed in portions, one after the other; the next portion is
-planned while the store writes one.
+If much is due at once, it is committed in portions (`portions.py`).
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import inf
 
 from drumbeat.engine.leading.leadership import Term
 from drumbeat.engine.plumbing.service import Service, ServiceContext
 from drumbeat.engine.plumbing.time_outs import timeout_after
+from drumbeat.engine.ticking.portions import PORTION, PortionedCommit
+from drumbeat.engine.ticking.tick_clock import TickClock
 from drumbeat.engine.ticking.unknown_tasks import StrandedJobs
+from drumbeat.engine.ticking.upcoming import Upcoming
 from drumbeat.model.errors import StaleEpoch
 from drumbeat.model.events import ClockSkewed, PlanFailed, TickFired, TickRaced, TickSkipped
+from drumbeat.model.fast_construction import fast_replace
 from drumbeat.model.jobs.job import Ticket
 from drumbeat.model.schedules.plan import Committed, Plan, Raced
-from drumbeat.model.schedules.schedule import Due, DueSchedule
+from drumbeat.model.schedules.schedule import DueSchedule
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.store import ScheduleStore, Topic
+from drumbeat.rules.planning.ahead import is_fresh, may_be_planned_ahead
 from drumbeat.rules.planning.plan import plan
 
 WIDEST_SKEW = timedelta(seconds=5)
-AGAIN = timedelta(milliseconds=100)
-"""Pause when something is due by one clock only, or was changed meanwhile."""
-FAILED_AGAIN = timedelta(seconds=5)
-PORTION = 500
-"""Schedules whose plans are committed together."""
+AHEAD = timedelta(milliseconds=100)
+"""How far ahead schedules are read and planned."""
+LEAD = 0.05
+"""Seconds before a tick by which its schedule is read."""
+AGAIN = 0.1
+"""Pause in seconds when something is due by one clock only, or was changed meanwhile."""
+FAILED_AGAIN = 5.0
+
+dated = fast_replace(Plan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +53,8 @@ class TickerSettings:
     """Schedules that are read at a time."""
     poll: float | None = 1.0
     """Seconds after which to look even without a hint. None: the store's hints are enough."""
+    writers: int = 1
+    """How many portions are committed at once."""
 
 
 class Ticker(Service):
@@ -66,6 +77,13 @@ class Ticker(Service):
         self._term = term
         self._schedules = schedules
         self._settings = settings
+        self._clock = TickClock(context.runtime.clock)
+        self._upcoming = Upcoming()
+        self._portions = PortionedCommit(
+            self._commit_if_confirmed, settings.writers, context.runtime.clock
+        )
+        self._read_at = -inf
+        """When to read next, in elapsed seconds."""
         self._failing_since: float | None = None
         self._trouble: Exception | None = None
         """The last error of the backend during the failure."""
@@ -76,8 +94,13 @@ class Ticker(Service):
         self._failed: dict[str, int] = {}
         """Schedules that could not be planned, and which version of them."""
 
+    def wake(self) -> None:
+        """Read again: there may be an earlier tick."""
+        self._read_at = -inf
+        super().wake()
+
     async def once(self) -> float | None:
-        """Fire one batch of due ticks; return how long nothing will be due."""
+        """Fire what is due, or read what comes next; return how long there is nothing to do."""
         clock = self._runtime.clock
         if self._failing_since is None:
             self._failing_since = clock.elapsed()  # unless this pass succeeds
@@ -86,6 +109,9 @@ class Ticker(Service):
             async with timeout_after(clock, give_up_at - clock.elapsed()):
                 pause = await self._fire()
         except Exception as error:
+            # Perhaps something was written: only the store knows what is due.
+            self._upcoming.forget()
+            self._read_at = -inf
             if self._trouble is None or not isinstance(error, TimeoutError):
                 self._trouble = error
             if clock.elapsed() >= give_up_at:
@@ -94,53 +120,106 @@ class Ticker(Service):
         self._failing_since = self._trouble = None
         return pause
 
+    async def _pause(self, seconds: float | None) -> None:
+        if seconds is None or self._upcoming.first_at is None:
+            await super()._pause(seconds)
+        else:
+            await self._wake_up.wait_punctually(seconds)
+
     async def _fire(self) -> float | None:
+        """Commit the plans whose instant has come; else read, if it is time to."""
+        now = self._clock.now()
+        planned = self._upcoming.take_due(now)
+        if planned:
+            goes_on = await self._fire_planned(planned, now)
+        else:
+            goes_on = self._until_read() > 0 or await self._read_and_fire()
+        return self._until_next() if goes_on else None
+
+    async def _fire_planned(self, planned: Sequence[Plan], now: datetime) -> bool:
+        """Commit plans that were made ahead. False: the term is over."""
+        fresh = [made for made in planned if is_fresh(made, now)]
+        committed = await self._portions.run(fresh, lambda plans: self._dated(plans, now))
+        if committed is None:
+            return False
+        if len(committed) < len(planned):  # changed meanwhile, or the store's clock is behind
+            self._clock.forget()
+            self._read_at = -inf
+        self._read_before_ticks_of(committed)
+        return True
+
+    async def _read_and_fire(self) -> bool:
+        """Read what is due and what comes next, and fire the former. False: the term is over."""
+        self._read_at = inf  # or earlier, if a hint comes from now on
+        asked_at = self._runtime.clock.elapsed()
         # Schedules that cannot be planned stay due: they must not fill the batch of the others.
-        due = await self._schedules.due(self._settings.batch + len(self._failed))
-        read_at = self._runtime.clock.elapsed()
+        due = await self._schedules.due(self._settings.batch + len(self._failed), ahead=AHEAD)
         local = self._runtime.clock.now()
         if abs(local - due.as_of) > WIDEST_SKEW:
             self._give_up_by_clock(local - due.as_of)
-            return None
+            return False
+        self._clock.learn(due.as_of, asked_at)
+        if self._settings.poll is not None:
+            self._read_within(self._settings.poll)
+        ready = [each for each in due.schedules if _tick_of(each) <= due.as_of]
         # The earlier of two clocks, so that one that runs ahead cannot fire anything early.
         now = min(local, due.as_of)
-        committed = await self._plan_and_commit(due.schedules, now)
+        committed = await self._portions.run(ready, lambda some: self._planned(some, now))
         if committed is None:
-            return None
-        pause = self._pause(due, committed, now)
-        return pause and max(0.0, pause - (self._runtime.clock.elapsed() - read_at))
+            return False
+        self._read_before_ticks_of(committed)
+        if len(committed) < len(ready):  # some are due by one clock only, failed, or raced
+            failed = all(each.stored.name in self._failed for each in ready)
+            self._read_within(FAILED_AGAIN if failed else AGAIN)
+        await self._plan_ahead(due.schedules[len(ready) :])
+        if due.next_at is not None:
+            is_beyond = due.next_at > due.as_of + AHEAD  # else it did not fit into the batch
+            self._read_within(self._clock.until(due.next_at) - (LEAD if is_beyond else 0))
+        return True
 
-    async def _plan_and_commit(
-        self, schedules: Sequence[DueSchedule], now: datetime
-    ) -> Sequence[Plan] | None:
-        """Plan and commit portion by portion; return what was written. None: the term is over."""
-        committed: list[Plan] = []
-        writing: asyncio.Task[list[Plan] | None] | None = None
-        try:
-            for first in range(0, len(schedules), PORTION):
-                portion = schedules[first : first + PORTION]
-                if self._stranded is not None:
-                    portion = await self._stranded.counted(portion)
-                plans = [made for schedule in portion if (made := self._plan(schedule, now))]
-                if writing is not None:
-                    written, writing = await writing, None
-                    if written is None:
-                        return None
-                    committed += written
-                if not plans:
-                    continue
-                if not await self._term.confirm():
-                    return None
-                if first + PORTION >= len(schedules):  # nothing is left to plan meanwhile
-                    written = await self._commit(plans)
-                    return None if written is None else committed + written
-                writing = asyncio.create_task(self._commit(plans), name="drumbeat-commit")
-                await self._runtime.clock.sleep(0)  # let it be sent before the next is planned
-        finally:
-            if writing is not None and not writing.done():
-                writing.cancel()
-                await asyncio.wait([writing])
-        return committed
+    async def _plan_ahead(self, schedules: Sequence[DueSchedule]) -> None:
+        """Plan the next ticks of these; those that cannot be are read at their instants."""
+        if self._stranded is not None:
+            schedules = await self._stranded.counted(schedules)
+        planned: list[Plan] = []
+        for number, each in enumerate(schedules, 1):
+            if number % PORTION == 0:  # others may use the event loop meanwhile
+                await self._runtime.clock.sleep(0)
+            made = self._plan(each, _tick_of(each)) if may_be_planned_ahead(each) else None
+            if made is None:
+                self._read_within(self._clock.until(_tick_of(each)))
+            else:
+                planned.append(made)
+        self._upcoming.replace(planned)
+
+    def _read_before_ticks_of(self, plans: Sequence[Plan]) -> None:
+        """Read again in time for the next tick of these."""
+        ticks = [made.next_tick for made in plans if made.next_tick is not None]
+        if ticks:
+            self._read_within(self._clock.until(min(ticks)) - LEAD)
+
+    def _read_within(self, seconds: float) -> None:
+        self._read_at = min(self._read_at, self._runtime.clock.elapsed() + seconds)
+
+    def _until_next(self) -> float | None:
+        """Seconds until there is something to read or to commit; None: a hint will come."""
+        wait = self._until_read()
+        if (first_at := self._upcoming.first_at) is not None:
+            wait = min(wait, self._clock.until(first_at))
+        return None if wait == inf else max(0.0, wait)
+
+    def _until_read(self) -> float:
+        """Rounded, since a sum of seconds may miss the instant of a tick by a fraction."""
+        return round(self._read_at - self._runtime.clock.elapsed(), 6)
+
+    async def _planned(self, schedules: Sequence[DueSchedule], now: datetime) -> Sequence[Plan]:
+        if self._stranded is not None:
+            schedules = await self._stranded.counted(schedules)
+        return [made for schedule in schedules if (made := self._plan(schedule, now))]
+
+    async def _dated(self, plans: Sequence[Plan], now: datetime) -> Sequence[Plan]:
+        """The plans as of now, which the events tell the lateness by."""
+        return [dated(made, as_of=now) for made in plans]
 
     def _plan(self, schedule: DueSchedule, now: datetime) -> Plan | None:
         try:
@@ -151,6 +230,9 @@ class Ticker(Service):
         if made.cursor == made.before.cursor and made.next_tick == made.before.next_tick:
             return None  # due by the store's clock, not yet by ours
         return made
+
+    async def _commit_if_confirmed(self, plans: Sequence[Plan]) -> list[Plan] | None:
+        return await self._commit(plans) if await self._term.confirm() else None
 
     async def _commit(self, plans: Sequence[Plan]) -> list[Plan] | None:
         """Write the plans; return those that were written. None: the term is over."""
@@ -182,19 +264,6 @@ class Ticker(Service):
                 TickSkipped(made.name, skip.tick_at, skip.through, skip.count, skip.reason, epoch)
             )
 
-    def _pause(self, due: Due, plans: Sequence[Plan], now: datetime) -> float | None:
-        """How long nothing is due, by the clock that judges the ticks."""
-        moments = [made.next_tick for made in plans if made.next_tick is not None]
-        if due.next_at is not None:
-            moments.append(due.next_at)
-        if len(plans) < len(due.schedules):  # some are due by one clock only, failed, or raced
-            failed = all(each.stored.name in self._failed for each in due.schedules)
-            moments.append(now + (FAILED_AGAIN if failed else AGAIN))
-        if not moments:
-            return self._settings.poll
-        wait = max(0.0, (min(moments) - now).total_seconds())
-        return wait if self._settings.poll is None else min(wait, self._settings.poll)
-
     def _report(self, schedule: DueSchedule, error: Exception) -> None:
         """Report a failure once per version: the schedule fails again until it is edited."""
         name, version = schedule.stored.name, schedule.stored.version
@@ -205,6 +274,12 @@ class Ticker(Service):
     def _give_up_by_clock(self, skew: timedelta) -> None:
         self._bus.emit(ClockSkewed(self._term.lease.holder, skew))
         self._term.resign(f"its clock is {skew.total_seconds():+.1f} s from the store's")
+
+
+def _tick_of(due: DueSchedule) -> datetime:
+    tick = due.stored.next_tick
+    assert tick is not None, "a schedule that is read as due has a next tick"
+    return tick
 
 
 def _tickets(plans: Sequence[Plan], verdicts: Sequence[Committed | Raced]) -> Sequence[Ticket]:
