@@ -11,7 +11,7 @@ from drumbeat.model.schedules.plan import Plan
 from drumbeat.model.schedules.schedule import StoredSchedule
 
 CAUGHT_BY = {"S2", "S4", "S10"}
-FOUND_AT = 0
+FOUND_AT = 3
 
 is_as_read = MemorySchedules._is_as_read
 
