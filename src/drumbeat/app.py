@@ -27,7 +27,7 @@ from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.engine.tasks.task import Place
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import Event
-from drumbeat.model.fleet.node import NodeRecord, Role
+from drumbeat.model.fleet.node import ListedNode, Role
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Job, JobSpec
 from drumbeat.model.time.duration import Duration, parse_duration, seconds_of
@@ -227,13 +227,13 @@ class Drumbeat(Declarations):
         """Where this node serves HTTP, with the real ports; empty while it does not."""
         return self._lifecycle.addresses
 
-    async def nodes(self) -> Sequence[NodeRecord]:
-        """The nodes of the fleet, as the store has them."""
-        return await self.store.nodes.list()
+    async def nodes(self) -> Sequence[ListedNode]:
+        """The nodes of the fleet, as the store and the coordinator list them."""
+        return await self._state.nodes.list()
 
     async def drain(self, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
         """Ask nodes to finish their work and stop; return those that exist."""
-        return await self.store.nodes.request_drain(nodes)
+        return await self._state.nodes.drain(nodes)
 
     async def submit(self, spec: JobSpec) -> Job:
         """Submit a job as given, also for a task that only other nodes know.

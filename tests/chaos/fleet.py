@@ -28,7 +28,7 @@ from drumbeat import Drumbeat
 from drumbeat.demo.node import DemoSetting
 from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.fleet.lease import Lease
-from drumbeat.model.fleet.node import NodeRecord
+from drumbeat.model.fleet.node import ListedNode
 from drumbeat.model.ids import JobId, label_of
 from drumbeat.model.jobs.job import Status
 from drumbeat.model.page import PageRequest
@@ -146,7 +146,7 @@ class Fleet:
                 assert self._nodes[label].poll() is None, f"{label} ended by itself"
                 await clock.sleep(LOOK_EVERY)
 
-    async def _present(self) -> Sequence[NodeRecord]:
+    async def _present(self) -> Sequence[ListedNode]:
         return await answered(self.client.nodes)
 
     async def ended(self, node: subprocess.Popen[bytes]) -> None:

@@ -29,6 +29,9 @@ NODE = {
     "beat_at",
     "expires_at",
     "leader",
+    "registered",
+    "addresses",
+    "metrics",
 }
 
 

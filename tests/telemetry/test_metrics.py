@@ -15,7 +15,7 @@ from drumbeat import Drumbeat, Retry, cron
 from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError
 from drumbeat.model.events import AttemptCompleted, JobSubmitted
-from drumbeat.model.fleet.node import Beat, Node, Role
+from drumbeat.model.fleet.node import Beat, Node, NodeMetrics, Role
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Change, JobSpec, Limit, OnConflict, Settlement, Wanted
 from drumbeat.model.schedules.plan import SkipReason
@@ -326,17 +326,22 @@ async def test_the_summary_has_the_fields_of_a_fleet_at_a_glance(watched: Watche
     go.set()
 
 
-async def test_a_node_that_runs_nothing_sees_that_others_do(watched: Watched) -> None:
+async def test_a_node_that_runs_nothing_knows_when_another_claimed_a_job(watched: Watched) -> None:
     await watched.app.submit(JobSpec("send"))
     await watched.scrape()
     assert watched.metrics.summary()["last_dispatch"] is None
     wanted = Wanted(("default",), frozenset({"send"}), 1)
     taken = await watched.kept.jobs.take(wanted, NodeId("other:1"))
     await watched.kept.jobs.settle([Settlement(taken.attempts[0].hold, Change.COMPLETE)])
-    await watched.later()
+    claimed_at = taken.attempts[0].started_at
+    metrics = NodeMetrics(claimed=1, completed=1, last_claim_at=claimed_at)
+    other = Node(NodeId("other:1"), frozenset({Role.WORKER}), "1", START, metrics=metrics)
+    await watched.kept.nodes.beat(Beat(other, lifetime=1.0))
+    await watched.later()  # by then that node is gone, and the time of its claim is not
     summary = watched.metrics.summary()
     assert (summary["jobs_dispatched"], summary["completed_jobs"]) == (1, 1)
-    assert summary["last_dispatch"] == int(watched.clock.now().timestamp())
+    assert summary["last_dispatch"] == int(claimed_at.timestamp())
+    assert claimed_at < watched.clock.now()
 
 
 def test_all_reasons_to_skip_a_tick_are_outcomes() -> None:

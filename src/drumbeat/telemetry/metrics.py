@@ -95,11 +95,11 @@ class Metrics:
         """The state of the fleet in a few numbers; None: the store did not answer.
 
         `completed_jobs` and `failed_jobs` count all jobs ever. `jobs_dispatched` counts the jobs
-        of the fleet that a worker runs or has run to an end. `last_dispatch` is when this node
-        last claimed a job, or last saw that number rise.
+        of the fleet that a worker runs or has run to an end. `last_dispatch` is when one of them
+        was last claimed: by this node, or by another, which reports it with its heartbeats.
         """
         count = self._latest
-        moments = (self._instruments.claimed_at, self._snapshots and self._snapshots.dispatched_at)
+        moments = (self._instruments.claimed_at, None if count is None else count.claimed_at)
         return {
             "timestamp": int(self._clock.now().timestamp()),
             "pending_jobs": None if count is None else count.current(Status.PENDING),

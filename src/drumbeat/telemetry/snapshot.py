@@ -7,13 +7,18 @@ store that does not answer.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
+from drumbeat.model.fleet.node import NodeRecord
 from drumbeat.model.jobs.job import Status
 from drumbeat.model.jobs.queue import QueueRecord, Queues
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Store
+
+Answer: TypeAlias = tuple[Queues, Sequence[NodeRecord]]
 
 FRESH_FOR = 5.0
 """Seconds for which a snapshot, or the failure to take one, is kept."""
@@ -32,6 +37,8 @@ class Snapshot:
     """How far this node's clock was ahead of the store's."""
     served: frozenset[str] = frozenset()
     """The queues that live nodes serve."""
+    claimed_at: datetime | None = None
+    """When any node last claimed a job, as far as the nodes have reported."""
 
     def current(self, status: Status) -> int:
         return sum(queue.counts.get(status, 0) for queue in self.queues)
@@ -57,9 +64,6 @@ class SnapshotCache:
         self._taken_at: float | None = None
         self.latest: Snapshot | None = None
         """None: the store did not answer, or was not asked yet."""
-        self.dispatched_at: datetime | None = None
-        """When a snapshot last showed more dispatched jobs than the one before."""
-        self._dispatched: int | None = None
 
     @property
     def asked(self) -> bool:
@@ -72,7 +76,6 @@ class SnapshotCache:
             if self._taken_at is None or now - self._taken_at >= FRESH_FOR:
                 self.latest = await self._take()
                 self._taken_at = self._clock.elapsed()
-                self._note_dispatched()
 
     async def _take(self) -> Snapshot | None:
         before = self._clock.now()
@@ -83,15 +86,21 @@ class SnapshotCache:
         if answer is None:
             return None
         local = before + (self._clock.now() - before) / 2
-        queues, served = answer
-        return Snapshot(queues.queues, queues.as_of, local - queues.as_of, served)
-
-    async def _ask(self) -> tuple[Queues, frozenset[str]]:
-        queues, nodes = await self._store.queues.list(), await self._store.nodes.list()
+        queues, nodes = answer
         served = (name for record in nodes if record.alive for name in record.node.queues)
-        return queues, frozenset(served)
+        claims = (record.node.metrics.last_claim_at for record in nodes)
+        return Snapshot(
+            queues.queues,
+            queues.as_of,
+            local - queues.as_of,
+            frozenset(served),
+            max((claim for claim in claims if claim is not None), default=None),
+        )
 
-    async def _ask_with_timeout(self) -> tuple[Queues, frozenset[str]] | None:
+    async def _ask(self) -> Answer:
+        return await self._store.queues.list(), await self._store.nodes.list()
+
+    async def _ask_with_timeout(self) -> Answer | None:
         """The store's answer; None: it did not come in time."""
         asking = asyncio.ensure_future(self._ask())
         asking.add_done_callback(_ignore_error)
@@ -106,15 +115,7 @@ class SnapshotCache:
             waiting.cancel()
             asking.cancel()  # without waiting for it: the driver may take long to cancel
 
-    def _note_dispatched(self) -> None:
-        if self.latest is None:
-            return
-        dispatched, before = self.latest.dispatched, self._dispatched
-        if before is not None and dispatched > before:
-            self.dispatched_at = self.latest.as_of
-        self._dispatched = dispatched
 
-
-def _ignore_error(asking: asyncio.Future[tuple[Queues, frozenset[str]]]) -> None:
+def _ignore_error(asking: asyncio.Future[Answer]) -> None:
     if not asking.cancelled():
         asking.exception()  # marks a late error as retrieved

@@ -63,4 +63,4 @@ class MetricsView(Struct, frozen=True, kw_only=True):
     jobs_dispatched: int
     """Jobs of the whole fleet that a worker has, or has brought to an end."""
     last_dispatch: int | None
-    """When that was last seen to rise, in seconds since 1970; null: not since this node started."""
+    """When a job was last claimed, in seconds since 1970; null: by no node that is still listed."""

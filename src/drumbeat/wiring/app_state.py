@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from drumbeat.engine.leading.lock import Lock
     from drumbeat.engine.leading.status import LeadershipStatus
     from drumbeat.engine.lifecycle.node import RunningNode
+    from drumbeat.engine.nodes import Nodes
     from drumbeat.engine.operations import Operations
     from drumbeat.engine.schedules import Schedules
     from drumbeat.fleet.local.fleet import LocalFleet
@@ -60,6 +61,8 @@ class AppState:
     starting: bool = False
     last_phase: Phase = Phase.STARTING
     """The phase while there is no node."""
+    addresses: tuple[str, ...] = ()
+    """Where the node serves HTTP, with the real ports."""
     followers_idle: bool = False
     """Whether a node takes jobs only while it leads."""
     metrics: Metrics | None = None
@@ -74,7 +77,7 @@ class AppState:
         leave_to_parent(self.node)
         if self.node is not None:
             self.last_phase = Phase.STOPPED
-        self.node, self.starting = None, False
+        self.node, self.starting, self.addresses = None, False, ()
         self.renew_id()
 
     def renew_id(self) -> None:
@@ -105,6 +108,12 @@ class AppState:
         from drumbeat.engine.schedules import Schedules  # noqa: PLC0415 - as above
 
         return Schedules(self.backends.store.schedules, self.submitter, self.registry, self.bus)
+
+    @property
+    def nodes(self) -> Nodes:
+        from drumbeat.engine.nodes import Nodes  # noqa: PLC0415 - as above
+
+        return Nodes(self.backends.store.nodes, self.backends.coordinator, self.runtime.clock)
 
     @property
     def operations(self) -> Operations:
@@ -138,6 +147,7 @@ class AppState:
             queue=self.backends.queue,
             jobs=self.jobs,
             schedules=self.schedules,
+            nodes=self.nodes,
             leadership=self.leadership,
             submitter=self.submitter,
             registry=self.registry,

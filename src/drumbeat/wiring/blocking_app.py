@@ -14,7 +14,7 @@ from drumbeat.engine.operations import Operations
 from drumbeat.engine.plumbing.sync_bridge import SyncBridge
 from drumbeat.engine.schedules import Schedules
 from drumbeat.model.errors import LockLost
-from drumbeat.model.fleet.node import NodeRecord
+from drumbeat.model.fleet.node import ListedNode
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Job, JobSpec
 from drumbeat.model.time.duration import Duration
@@ -166,14 +166,13 @@ class BlockingApp:
         """Submit a job as given, also for a task that only other nodes know."""
         return self._state.sync_bridge.call(lambda: self._state.submitter.submit(spec))
 
-    def nodes(self) -> Sequence[NodeRecord]:
-        """The nodes of the fleet, as the store has them."""
-        return self._state.sync_bridge.call(self._state.backends.store.nodes.list)
+    def nodes(self) -> Sequence[ListedNode]:
+        """The nodes of the fleet, as the store and the coordinator list them."""
+        return self._state.sync_bridge.call(self._state.nodes.list)
 
     def drain(self, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
         """Ask nodes to finish their work and stop; return those that exist."""
-        store = self._state.backends.store
-        return self._state.sync_bridge.call(lambda: store.nodes.request_drain(nodes))
+        return self._state.sync_bridge.call(lambda: self._state.nodes.drain(nodes))
 
     def wait_until_idle(self, timeout: Duration | None = None) -> None:
         """Return when no job is pending, queued or running, anywhere in the fleet."""

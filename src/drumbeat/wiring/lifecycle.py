@@ -61,7 +61,7 @@ class Lifecycle:
     @property
     def addresses(self) -> Sequence[str]:
         """Where the node serves HTTP; empty while it does not."""
-        return () if self._listeners is None else self._listeners.addresses
+        return self._app.addresses
 
     async def start(self, roles: Iterable[Role | str], store_wait: float) -> RunningNode:
         """Start the node. Waits this long for a store that does not answer."""
@@ -86,6 +86,7 @@ class Lifecycle:
         for api in self._mounted:
             api.close()
         listeners, self._listeners = self._listeners, None
+        app.addresses = ()
         if listeners is not None:
             await listeners.close()
         await self.close()
@@ -147,6 +148,8 @@ class Lifecycle:
             if listeners is not None:
                 self._listeners = listeners
                 await self._listen(listeners)
+                app.addresses = listeners.addresses
+                node.describe_anew()
         except BaseException:
             await self._hooks.stop()
             raise

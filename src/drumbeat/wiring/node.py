@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from drumbeat.engine.executing.executor import Executor, TracedExecutor
 from drumbeat.engine.leading.leadership import Leadership
 from drumbeat.engine.lifecycle.node import NodeParts, RunningNode
+from drumbeat.engine.lifecycle.registration import Registration
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.engine.tasks.task import Place
 from drumbeat.engine.ticking.schedule_sync import WaitingChange
@@ -74,6 +75,8 @@ def build_node(
             busy=len(pools.attempts.running),
             queues=queues,
             draining=worker is not None and not worker.taking,
+            metrics=pools.attempts.counts.metrics,
+            addresses=app.addresses,
         )
 
     node_parts = NodeParts(
@@ -81,6 +84,7 @@ def build_node(
         roles=roles,
         state=state,
         heartbeat=Heartbeat(backends.store.nodes, pools, state, app.context, describe=describe),
+        registration=Registration(backends.coordinator, describe, state.heartbeats, app.context),
         pools=pools,
         executor=executor,
         worker=worker,

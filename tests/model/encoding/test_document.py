@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 
@@ -21,7 +22,7 @@ from drumbeat.model.encoding.document import (
     tags_from_text,
     tags_to_text,
 )
-from drumbeat.model.fleet.node import Node, Role
+from drumbeat.model.fleet.node import Node, NodeMetrics, Role
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import JobSpec, Progress
 from drumbeat.model.schedules.policy import Misfire, Overlap, Policies, RunOn
@@ -111,8 +112,24 @@ def test_a_node_comes_out_as_it_went_in() -> None:
         busy=3,
         queues=("default", "mäil"),
         draining=True,
+        metrics=NodeMetrics(5, 3, 1, 7, NOON),
+        addresses=("127.0.0.1:8080",),
     )
     assert node_from_text(node_to_text(node)) == node
+
+
+def test_a_node_of_an_earlier_version_has_done_nothing_that_is_known() -> None:
+    node = Node(NodeId("anne:1"), frozenset({Role.WORKER}), "0.1", NOON)
+    document = json.loads(node_to_text(node))
+    del document["metrics"], document["addresses"]
+    assert node_from_text(json.dumps(document)) == node
+
+
+def test_the_entry_of_a_busy_node_stays_small() -> None:
+    most = 2**63 - 1
+    metrics = NodeMetrics(most, most, most, most, NOON)
+    node = Node(NodeId("anne:1"), frozenset(Role), "1.0", NOON, most, most, metrics=metrics)
+    assert len(node_to_text(node)) < 512
 
 
 def test_a_role_of_a_later_version_is_left_out() -> None:

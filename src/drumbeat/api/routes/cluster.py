@@ -48,7 +48,7 @@ async def metrics(call: Call[Nothing, Any]) -> Response:
 async def leader(call: Call[Nothing, Any]) -> LeaderView:
     """The leader, as the coordinator has it."""
     services = call.fleet.services
-    lease = await services.leadership.leader()
+    lease = await services.reachability.leader()
     return LeaderView(
         current_leader=None if lease is None else label_of(lease.holder),
         is_leader=services.leadership.is_leader,

@@ -13,8 +13,9 @@ from drumbeat.cli.options.option import REASON, switch
 from drumbeat.cli.output.tables import facts, table
 from drumbeat.cli.session.session import Session
 from drumbeat.fleet.fleet import Fleet
+from drumbeat.model.fleet.node import Role
 from drumbeat.rules.human_time import Moments
-from drumbeat.wire.node import NodeView
+from drumbeat.wire.node import NodeMetricsView, NodeView
 
 
 @click.group("node", cls=Group)
@@ -97,14 +98,16 @@ def _nodes(moments: Moments, nodes: Sequence[NodeView]) -> RenderableType:
             _state(node),
             _roles(node),
             f"{node.busy}/{node.slots}" if node.slots else None,
+            _done(node),
+            node.metrics.fired if node.metrics and Role.SCHEDULER in node.roles else None,
             moments.distance(node.beat_at),
             ", ".join(node.queues),
+            ", ".join(node.addresses),
         )
         for node in nodes
     )
-    return table(
-        ("node", "state", "roles", "?>busy", ">beat", "?queues"), rows, "No node is alive."
-    )
+    titles = ("node", "state", "roles", "?>busy", "?>done", "?>ticks", ">beat", "?queues", "?http")
+    return table(titles, rows, "No node is alive.")
 
 
 def _node(moments: Moments, node: NodeView) -> RenderableType:
@@ -118,8 +121,38 @@ def _node(moments: Moments, node: NodeView) -> RenderableType:
             ("version", node.version),
             ("started", moments.stamped(node.started_at)),
             ("last heartbeat", moments.stamped(node.beat_at)),
+            ("at the coordinator", _registered(node)),
+            ("HTTP", ", ".join(node.addresses) or None),
+            *_metrics(moments, node.metrics),
         )
     )
+
+
+def _metrics(
+    moments: Moments, metrics: NodeMetricsView | None
+) -> Sequence[tuple[str, object | None]]:
+    if metrics is None:
+        return ()
+    return (
+        ("jobs claimed", metrics.claimed),
+        ("jobs completed", metrics.completed),
+        ("jobs failed", metrics.failed),
+        ("last claim", moments.stamped(metrics.last_claim_at)),
+        ("ticks fired", metrics.fired),
+    )
+
+
+def _done(node: NodeView) -> int | None:
+    """How many jobs it brought to an end; None for a node that is no worker."""
+    if node.metrics is None or Role.WORKER not in node.roles:
+        return None
+    return node.metrics.completed + node.metrics.failed
+
+
+def _registered(node: NodeView) -> str:
+    if node.registered is None:
+        return "unknown, since it does not answer"
+    return "listed" if node.registered else "not listed"
 
 
 def _roles(node: NodeView) -> str:

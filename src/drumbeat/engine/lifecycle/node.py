@@ -15,6 +15,7 @@ from typing import Any
 from drumbeat.engine.executing.executor import Executor
 from drumbeat.engine.leading.elector import LeaderElector
 from drumbeat.engine.leading.leadership import Leadership
+from drumbeat.engine.lifecycle.registration import Registration
 from drumbeat.engine.lifecycle.store_outage import StoreOutage
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.service import Service, ServiceContext, serving
@@ -36,6 +37,7 @@ from drumbeat.model.events import (
     NodeStarted,
     NodeStopped,
     ServiceFailed,
+    TickFired,
 )
 from drumbeat.model.fleet.node import Role
 from drumbeat.model.ids import NodeId
@@ -55,6 +57,7 @@ class NodeParts:
     roles: frozenset[Role]
     state: NodeState
     heartbeat: Heartbeat
+    registration: Registration
     pools: ExecutionPools
     executor: Executor
     worker: Worker | None
@@ -96,11 +99,18 @@ class RunningNode:
             self._bus.on(JobsExpired, ExpiryReporter(self._store.jobs, self._bus).report),
             *StoreOutage(self._bus, self._runtime.clock).attach(),
         )
+        counts = parts.pools.attempts.counts
+        self._unsubscribe.append(self._bus.on(TickFired, lambda _: counts.fired()))
         self._follow_leadership()
         self._services = asyncio.create_task(self._serve(), name="drumbeat-node")
         if parts.elector is not None:
             parts.elector.start()
         self._bus.emit(NodeStarted(parts.id, tuple(sorted(parts.roles))))
+
+    def describe_anew(self) -> None:
+        """Say at once what has changed: the store and the coordinator are told at intervals."""
+        self._parts.heartbeat.wake()
+        self._parts.registration.wake()
 
     async def stop(self, grace: float, reason: str = "the node is stopping") -> None:
         """Drain within this many seconds, and stop."""
@@ -116,6 +126,7 @@ class RunningNode:
         if parts.worker is not None:
             await self._bounded(parts.worker.flush())
         await self._bounded(self._store.nodes.leave(parts.id))
+        await parts.registration.leave(parts.id)
         parts.executor.close()
         self._bus.emit(NodeStopped(parts.id))
         await self._bounded(self._bus.flush())
@@ -145,6 +156,7 @@ class RunningNode:
         if self.draining:
             return
         self.draining = True
+        self._parts.registration.wake()
         self._bus.emit(NodeDraining(self._parts.id, reason))
         if self._parts.worker is not None:
             self._parts.worker.stop_taking(reason)
@@ -171,7 +183,13 @@ class RunningNode:
 
     async def _serve(self) -> None:
         parts = self._parts
-        services = (parts.heartbeat, parts.worker, parts.state.leadership, *parts.others)
+        services = (
+            parts.heartbeat,
+            parts.registration,
+            parts.worker,
+            parts.state.leadership,
+            *parts.others,
+        )
         async with (
             asyncio.TaskGroup() as group,
             serving([service for service in services if service], self._store),

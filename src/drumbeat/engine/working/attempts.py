@@ -11,6 +11,7 @@ from math import inf
 from drumbeat.engine.executing.run import Run
 from drumbeat.engine.plumbing.service import ServiceContext
 from drumbeat.engine.plumbing.wake_up import WakeUp
+from drumbeat.engine.working.node_counts import NodeCounts
 from drumbeat.engine.working.node_state import NodeState
 from drumbeat.model.events import AttemptCompleted, AttemptEnded, AttemptStarted
 from drumbeat.model.jobs.ending import Ending, GivenBack, Returned, TimedOut
@@ -27,6 +28,8 @@ class Attempts:
     def __init__(self, context: ServiceContext, state: NodeState | None = None) -> None:
         self.runtime = context.runtime
         self.bus = context.bus
+        self.counts = NodeCounts()
+        """What the node has done so far."""
         self._clock = context.runtime.clock
         self._state = state
         self._listened = (-1, False, False)

@@ -78,6 +78,7 @@ class Settler(Service):
         self, settled: Sequence[Settlement], verdicts: Sequence[Settled | Superseded]
     ) -> None:
         """Emit the verdicts of the store."""
+        self._attempts.counts.settled(verdicts)
         hears = self._bus.hears(JobSettled)
         for settlement, verdict in zip(settled, verdicts, strict=True):
             if isinstance(verdict, Superseded):

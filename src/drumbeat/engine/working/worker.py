@@ -204,6 +204,7 @@ class Worker(Service):
         self._report(settled, taken)
         if ask.total:
             self._given = (self._given or 0) + len(taken.attempts)
+        self._attempts.counts.claimed(taken.attempts)
         pool.start(ask, taken.attempts)
         if self._stopped_because is not None:  # since it asked
             self._pools.give_back_waiting(self._stopped_because)

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 async def current_election(services: Services) -> ElectionView:
     """The election of the schedulers; with the rest of the lease if this node leads."""
-    await services.coordinator.open()
-    lease = await services.coordinator.leases.current(SCHEDULER)
+    lease = await services.reachability.leader()
     view = election_view(SCHEDULER, lease, await services.store.fence.read(SCHEDULER))
     if not services.leadership.is_leader:
         return view

@@ -53,7 +53,7 @@ class LocalElections:
     ) -> ResignedView:
         async with self._trail.change("election.resign", name, reason):
             _check_name(name)
-            before = await self._leadership.leader()
+            before = await self._services.reachability.leader()
             if before is None:
                 raise NobodyLeads("no node leads, so no leader can resign")
             after = await self._hand_over(before, timeout)

@@ -48,7 +48,7 @@ async def _gathered(name: str, count: int, services: Services) -> Evidence:
     store, schedules = services.store, services.schedules
     stored = await schedules.get(name)
     ticks = (await schedules.ticks(name, PageRequest(count))).items
-    lease = await services.leadership.leader()
+    lease = await services.reachability.leader()
     ids = [tick.job_id for tick in ticks if tick.job_id is not None]
     if stored.last_job is not None:
         ids.append(stored.last_job)

@@ -32,7 +32,10 @@ def spec_of(new: NewJobView, services: Services) -> JobSpec:
     """The requested job. Arguments of a task that only other nodes know are not checked."""
     task = new.task or services.config.default_task
     if task is None:
-        raise MissingTask("name the task, or let the server have a default_task for bare payloads")
+        raise MissingTask(
+            "name the task, or set DRUMBEAT_DEFAULT_TASK (the setting default_task) of the server "
+            "to the task of jobs without one"
+        )
     args, named = _arguments(new)
     if services.registry.knows(task):
         known = services.registry.get(task)

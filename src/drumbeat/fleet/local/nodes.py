@@ -15,8 +15,8 @@ class LocalNodes:
     """Implements `FleetNodes`."""
 
     def __init__(self, services: Services, trail: AuditTrail) -> None:
-        self._nodes = services.store.nodes
-        self._leadership = services.leadership
+        self._nodes = services.nodes
+        self._reachability = services.reachability
         self._trail = trail
 
     async def list(self, *, gone: bool = False) -> Sequence[NodeView]:
@@ -35,11 +35,11 @@ class LocalNodes:
                 for view in await self._all()
                 if view.alive and name in (view.id, view.label)
             ]
-            if not named:
+            draining = await self._nodes.drain(named)
+            if not draining:  # or none of them shares the store, which carries the request
                 raise UnknownNode(name)
-            return DrainingView(draining=tuple(await self._nodes.request_drain(named)))
+            return DrainingView(draining=tuple(draining))
 
     async def _all(self) -> Sequence[NodeView]:
-        lease = await self._leadership.leader()
-        leader = None if lease is None else lease.holder
-        return [node_view(record, leader) for record in await self._nodes.list()]
+        leader = await self._reachability.known_leader()
+        return [node_view(listed, leader) for listed in await self._nodes.list()]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from drumbeat.config import Config
 from drumbeat.engine.jobs import Jobs
 from drumbeat.engine.leading.status import LeadershipStatus
+from drumbeat.engine.nodes import Nodes
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.schedules import Schedules
 from drumbeat.engine.submitting.submitter import Submitter
@@ -39,6 +40,7 @@ class Services:
     queue: Queue
     jobs: Jobs
     schedules: Schedules
+    nodes: Nodes
     leadership: LeadershipStatus
     submitter: Submitter
     registry: TaskRegistry

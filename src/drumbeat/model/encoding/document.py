@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, TypeAlias
 
 from drumbeat.model.encoding.json_object import known
-from drumbeat.model.fleet.node import Node, Role
+from drumbeat.model.fleet.node import Node, NodeMetrics, Role
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import JobSpec, Limit, OnConflict, Progress, Rate
 from drumbeat.model.jobs.job_options import options_from_json, options_to_json, stored_spec
@@ -134,6 +134,14 @@ def node_to_text(node: Node) -> str:
             "busy": node.busy,
             "queues": list(node.queues),
             "draining": node.draining,
+            "addresses": list(node.addresses),
+            "metrics": {
+                "claimed": node.metrics.claimed,
+                "completed": node.metrics.completed,
+                "failed": node.metrics.failed,
+                "fired": node.metrics.fired,
+                "last_claim_at": _instant_to_json(node.metrics.last_claim_at),
+            },
         }
     )
 
@@ -150,6 +158,20 @@ def node_from_text(text: str) -> Node:
         data["busy"],
         tuple(data["queues"]),
         data["draining"],
+        _node_metrics_from_json(data.get("metrics", {})),
+        tuple(data.get("addresses", ())),
+    )
+
+
+def _node_metrics_from_json(data: Json) -> NodeMetrics:
+    """Of a node of an earlier version, which reports none, all are 0."""
+    claimed_at = data.get("last_claim_at")
+    return NodeMetrics(
+        data.get("claimed", 0),
+        data.get("completed", 0),
+        data.get("failed", 0),
+        data.get("fired", 0),
+        None if claimed_at is None else datetime.fromisoformat(claimed_at),
     )
 
 

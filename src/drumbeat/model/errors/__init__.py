@@ -48,6 +48,7 @@ DrumbeatError
 ├── ConfigurationError (ValueError)  settings that are not valid
 │   └── UnsafeLease                  lease timings that could give two leaders
 ├── Unavailable (ConnectionError)    a backend that does not answer; the outcome is unknown
+│   ├── CoordinatorUnavailable       the coordinator does not say who leads
 │   └── TooManyStreams               the server has its maximum of open event streams
 ├── AccessError                      the server denies access
 │   ├── Unauthorised                 no token, or an invalid one
@@ -121,6 +122,7 @@ from drumbeat.model.errors.not_found import UnknownTask as UnknownTask
 from drumbeat.model.errors.not_found import UnknownToken as UnknownToken
 from drumbeat.model.errors.root import DrumbeatError as DrumbeatError
 from drumbeat.model.errors.server import AccessError as AccessError
+from drumbeat.model.errors.server import CoordinatorUnavailable as CoordinatorUnavailable
 from drumbeat.model.errors.server import Forbidden as Forbidden
 from drumbeat.model.errors.server import TooManyStreams as TooManyStreams
 from drumbeat.model.errors.server import Unauthorised as Unauthorised

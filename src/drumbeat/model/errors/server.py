@@ -11,6 +11,12 @@ class Unavailable(DrumbeatError, ConnectionError):
     kind = "store-unavailable"
 
 
+class CoordinatorUnavailable(Unavailable):
+    """The coordinator does not answer, so who leads is not known. The store may well answer."""
+
+    kind = "coordinator-unavailable"
+
+
 class TooManyStreams(Unavailable):
     """The server has its maximum of open event streams."""
 

@@ -21,6 +21,21 @@ class Role(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class NodeMetrics:
+    """What a node has done since its start: a few numbers, however much that was."""
+
+    claimed: int = 0
+    """Jobs that it has claimed, each as often as it has."""
+    completed: int = 0
+    failed: int = 0
+    """Jobs that were completed or failed by an attempt that it settled."""
+    fired: int = 0
+    """Ticks that it has fired as the leader."""
+    last_claim_at: datetime | None = None
+    """When it last claimed a job, by the store's clock; None: never."""
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """What a node reports about itself with each heartbeat."""
 
@@ -33,6 +48,9 @@ class Node:
     busy: int = 0
     queues: tuple[str, ...] = ()
     draining: bool = False
+    metrics: NodeMetrics = NodeMetrics()
+    addresses: tuple[str, ...] = ()
+    """Where it serves HTTP."""
 
     @property
     def label(self) -> str:
@@ -48,6 +66,20 @@ class NodeRecord:
     expires_at: datetime
     alive: bool
     drain_requested: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListedNode:
+    """A node of the fleet, as the store and the coordinator know it."""
+
+    node: Node
+    alive: bool
+    registered: bool | None
+    """Whether the coordinator lists it; None: the coordinator does not answer."""
+    beat_at: datetime | None = None
+    """Its last heartbeat at the store; None: the store has none, since it is not shared."""
+    expires_at: datetime | None = None
+    drain_requested: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,8 +148,8 @@ class Watcher(Service):
         term = (election.leader, election.token, election.epoch)
         if self._is_new(EventKind.LEADER, SCHEDULER, term) and publishes:
             self._feed.publish(EventKind.LEADER, election)
-        for record in await services.store.nodes.list():
-            view = node_view(record, election.leader)
+        for listed in await services.nodes.list():
+            view = node_view(listed, election.leader)
             state = (view.alive, view.draining, view.drain_requested, view.leader, view.version)
             if self._is_new(EventKind.NODE, view.id, state) and publishes:
                 self._feed.publish(EventKind.NODE, view)

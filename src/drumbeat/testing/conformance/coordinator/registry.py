@@ -8,8 +8,16 @@ from datetime import timedelta
 from itertools import count
 
 from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.model.fleet.node import NodeMetrics
 from drumbeat.ports.coordinator import Coordinator
-from drumbeat.testing.conformance.builders import ANNE, BERT, let_others_run, node, repeat_until
+from drumbeat.testing.conformance.builders import (
+    ANNE,
+    BERT,
+    NOON,
+    let_others_run,
+    node,
+    repeat_until,
+)
 from drumbeat.testing.conformance.coordinator.leases import LOOK_AGAIN, TRIES
 from drumbeat.testing.conformance.traits import CoordinatorTraits
 
@@ -62,6 +70,16 @@ class RegistryConformance:
         busy = replace(node(), busy=5, draining=True)
         await coordinator.registry.register(busy, traits.lasting)
         assert list(await coordinator.registry.nodes()) == [busy]
+
+    async def test_what_a_node_has_done_is_listed_with_it(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        idle, metrics = node(), NodeMetrics(9, 7, 1, 5, NOON)
+        worked = replace(idle, metrics=metrics, addresses=("127.0.0.1:8080", "[::1]:9090"))
+        await coordinator.registry.register(idle, traits.lasting)
+        await coordinator.registry.register(worked, traits.lasting)
+        async with traits.another() as other:
+            assert list(await other.registry.nodes()) == [worked]
 
     async def test_a_node_is_listed_while_it_registers_again(
         self, coordinator: Coordinator, traits: CoordinatorTraits
