@@ -19,7 +19,9 @@ Part: TypeAlias = Callable[[Callback], Callback]
 
 STORE, NAMESPACE = "store", "namespace"
 GLOBAL = (STORE, NAMESPACE, "app", "server", "token_file", "output", "debug")
-LOCAL_ONLY = frozenset({"demo", "dev", "run", "scheduler", "worker", "api", "db", "bench"})
+LOCAL_ONLY = frozenset(
+    {"demo", "dev", "run", "scheduler", "worker", "api", "db", "bench", "healthcheck"}
+)
 """The commands that work on this machine, and not on a server."""
 _EXAMPLE = re.compile(r"^( *)(?=Example:$)", re.MULTILINE)
 

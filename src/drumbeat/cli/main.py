@@ -48,6 +48,7 @@ COMMANDS = (
     CommandEntry("cron", "cron", "Explain a cron expression, and show when it runs next."),
     CommandEntry("config", "config", "Show settings; read and write values that the fleet shares."),
     CommandEntry("doctor", "doctor", "Check this machine, the store and the fleet."),
+    CommandEntry("healthcheck", "healthcheck", "Ask a node here whether it is well: 0 or 1."),
     CommandEntry("db", "db", "Show and apply the migrations of the store."),
     CommandEntry("import", "import_crontab", "Import schedules from a crontab.", "import_from"),
     CommandEntry("bench", "bench", "Measure how fast a store is on this machine."),
