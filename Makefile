@@ -5,7 +5,7 @@ RUN := scripts/uv run --locked
 LOWEST := .venv-lowest/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-locked test-lowest chaos simulate mutants check bench docs format lock clean
+.PHONY: help demo test test-locked test-lowest chaos simulate mutants check image bench docs format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -51,6 +51,9 @@ check: ## check formatting, lint, types (mypy and pyright) and import contracts
 	$(RUN) mypy
 	$(RUN) pyright
 	$(RUN) lint-imports --no-logo --no-cache
+
+image: ## build the container image `drumbeat`; the exit codes are in scripts/image
+	scripts/image
 
 bench: ## run the benchmarks
 	$(RUN) python -m bench

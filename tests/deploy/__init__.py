@@ -1,0 +1,1 @@
+"""Tests of what `deploy` and the Dockerfile hold."""
