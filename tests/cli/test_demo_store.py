@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from drumbeat.cli.main import command
 
 
-@pytest.mark.parametrize("what", ["store", "coordinator"])
+@pytest.mark.parametrize("what", ["store", "coordinator", "queue"])
 def test_processes_cannot_share_what_is_in_memory(what: str) -> None:
     answer = CliRunner().invoke(command, ["demo", f"--{what}", "memory://"])
     assert answer.exit_code == 2

@@ -33,6 +33,7 @@ class DemoSetting:
     ttl: float
     schedules: int
     folder: Path
+    queue: str | None = None
 
 
 def make_app(setting: DemoSetting, label: str) -> tuple[Drumbeat, Task[[int], None]]:
@@ -46,7 +47,7 @@ def make_app(setting: DemoSetting, label: str) -> tuple[Drumbeat, Task[[int], No
         "node_lifetime": setting.ttl,
         "grace": 5.0,
     }
-    app = Drumbeat(setting.store, coordinator=setting.coordinator, **settings)
+    app = Drumbeat(setting.store, coordinator=setting.coordinator, queue=setting.queue, **settings)
     record = HandlerRecord(setting.folder)
     for number in range(setting.schedules):
         _declare_beat(app, record, f"beat-{number}")

@@ -38,6 +38,7 @@ class DemoScript:
     store: str | None = None
     """None: a SQLite file in a temporary folder."""
     coordinator: str | None = None
+    queue: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class Story:
         for what, address in (
             ("store", self._script.store),
             ("coordinator", self._script.coordinator),
+            ("queue", self._script.queue),
         ):
             if address is not None and address.startswith("memory:"):
                 raise ConfigurationError(
@@ -92,10 +94,12 @@ class Story:
         store = self._script.store or f"sqlite:///{folder}/demo.db"
         runs = folder / "runs"
         runs.mkdir()
-        if self._script.store or self._script.coordinator:
+        if self._script.store or self._script.coordinator or self._script.queue:
             self._say(f"everything is kept under the namespace {self._namespace}")
-        coordinator, ttl = self._script.coordinator, self._script.ttl
-        return DemoSetting(store, coordinator, self._namespace, ttl, SCHEDULES, runs)
+        script = self._script
+        return DemoSetting(
+            store, script.coordinator, self._namespace, script.ttl, SCHEDULES, runs, script.queue
+        )
 
     async def _act(self) -> Proof:
         script = self._script

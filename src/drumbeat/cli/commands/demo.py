@@ -7,7 +7,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.live import Live
@@ -39,10 +39,9 @@ if TYPE_CHECKING:
     seconds("--seconds", "How long the demo takes.", least=10.0, default=30.0),
     seconds("--ttl", "How long a leader may be silent.", least=1.0, most=60.0, default=3.0),
     text("--coordinator", "URL", "Elects the leader. [default: the store]"),
+    text("--queue", "URL", "Carries the tickets of the jobs. [default: the store]"),
 )
-def command(
-    session: Session, nodes: int, seconds: float, ttl: float, coordinator: str | None
-) -> int:
+def command(session: Session, nodes: int, seconds: float, ttl: float, **addresses: Any) -> int:
     """Start a fleet, kill its leader, pause the next one, and prove that no tick was lost.
 
     Runs real processes on a temporary SQLite file, or on the store that --store names, in their own
@@ -52,10 +51,11 @@ def command(
       drumbeat demo
       drumbeat demo --seconds 60 --nodes 5
       drumbeat demo --store postgresql://localhost/demo --coordinator etcd://localhost:2379
+      drumbeat demo --store postgresql://localhost/demo --queue redis://localhost:6379
       drumbeat demo -o json
     """
     store = session.settings.get(STORE)
-    script = DemoScript(nodes, seconds=seconds, ttl=ttl, store=store, coordinator=coordinator)
+    script = DemoScript(nodes, seconds=seconds, ttl=ttl, store=store, **addresses)
     with _watching(session.output, seconds) as (say, show):
         proof = asyncio.run(Story(script, say, show).play())
     session.output.show(asdict(proof), _proof(proof))
