@@ -6,19 +6,21 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from chaos.client import Client, clock, once_available
+from chaos.client import Client, Work, clock, once_available
 from chaos.fault_injector import FaultInjector, targets_of
-from chaos.fault_plan import plan_faults
+from chaos.fault_plan import FaultTargets, PlannedFault, plan_faults
 from chaos.history import Fault, History, Kind
+from chaos.http_client import http_work
 from chaos.journal import Journal, read_journals
 from chaos.node import make_app
-from chaos.node_processes import NodeProcesses
+from chaos.node_processes import NodeProcesses, may_lead
 from chaos.pairs import PairBackends
 from chaos.records import read_journal_records, read_store
 from drumbeat import Drumbeat
@@ -47,6 +49,8 @@ class RunSettings:
     nodes: int = 5
     ttl: float = 2.0
     seed: int = 1
+    tracks: Sequence[Sequence[PlannedFault]] = ()
+    """Faults one after the other in each track, for as long as that takes; none: by the seed."""
 
 
 class ChaosRun:
@@ -72,30 +76,31 @@ class ChaosRun:
     async def _run_on(self, backends: PairBackends, folder: Path) -> History:
         settings = self._settings
         node_setting = DemoSetting(
-            backends.store, backends.coordinator, "chaos", settings.ttl, SCHEDULES, folder
+            backends.store,
+            backends.coordinator,
+            "chaos",
+            settings.ttl,
+            SCHEDULES,
+            folder,
+            backends.queue,
         )
         app, work = make_app(node_setting, "client")
-        processes = NodeProcesses(
-            backends, node_setting, [f"node-{n}" for n in range(1, settings.nodes + 1)]
-        )
-        client = Client(work, Journal(folder, "client"))
+        processes = NodeProcesses(backends, node_setting, backends.parts.labels(settings.nodes))
         injector = FaultInjector(backends, processes, app, self._seed)
-        async with app.connected():
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(app.connected())
+            submitting: Work = work
+            if processes.urls:
+                submitting = await stack.enter_async_context(http_work(work.name, processes.urls))
+            client = Client(submitting, Journal(folder, "client"))
             for label in processes.labels:
                 processes.start(label)
             supervising = asyncio.create_task(processes.supervise())
             try:
                 await self._all_started(folder, processes)
                 zero, began_at = clock.elapsed(), clock.now()
-                faults = plan_faults(
-                    self._seed, targets_of(backends, processes), settings.seconds, settings.ttl
-                )
-                self._report(
-                    f"{self._pair}: {settings.nodes} nodes, {len(faults)} faults are planned"
-                )
                 async with client.submitting():
-                    await injector.inject_all(faults)
-                    await clock.sleep(zero + settings.seconds - clock.elapsed())
+                    await self._inject(injector, targets_of(backends, processes))
                 self._report(f"{self._pair}: healed; waiting for the last ticks and jobs")
                 end = await self._settle(app)
                 stored = await answered(lambda: read_store(app, self._names, end))
@@ -124,9 +129,21 @@ class ChaosRun:
             faults=_in_seconds(injector.faults, zero, recorded.blocks),
             unsettled=[*self._unsettled, *stored.skipped],
             crashes=processes.crashes,
+            candidates=[label for label in processes.labels if may_lead(label)],
             forgetful=backends.forgetful,
             left_out=_left_out(backends, processes),
         )
+
+    async def _inject(self, injector: FaultInjector, targets: FaultTargets) -> None:
+        """Inject all faults. When this returns, all are healed."""
+        settings, began = self._settings, clock.elapsed()
+        if settings.tracks:
+            await injector.inject_in_turn(settings.tracks)
+            return
+        faults = plan_faults(self._seed, targets, settings.seconds, settings.ttl)
+        self._report(f"{self._pair}: {len(targets.nodes)} nodes, {len(faults)} faults are planned")
+        await injector.inject_all(faults)
+        await clock.sleep(began + settings.seconds - clock.elapsed())
 
     async def _all_started(self, folder: Path, processes: NodeProcesses) -> None:
         async with asyncio.timeout(START_PATIENCE):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from chaos.history import Submissions
 from chaos.journal import Journal
-from drumbeat import Task
 from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
 
@@ -22,11 +21,26 @@ T = TypeVar("T")
 clock = SystemClock()
 
 
+class Submitted(Protocol):
+    """A job that was submitted."""
+
+    @property
+    def id(self) -> int: ...
+
+
+class Work(Protocol):
+    """The task for numbered jobs, here or behind HTTP."""
+
+    async def submit_many(self, calls: list[tuple[int]]) -> Sequence[Submitted]:
+        """Submit these calls, all or none."""
+        ...
+
+
 class Client:
     """Submits batches of numbered jobs, each number once."""
 
     def __init__(
-        self, work: Task[[int], None], journal: Journal, batch: int = BATCH, every: float = EVERY
+        self, work: Work, journal: Journal, batch: int = BATCH, every: float = EVERY
     ) -> None:
         self._work = work
         self._journal = journal

@@ -61,7 +61,7 @@ def _could_begin(vacant: float, led: float, hindrances: Sequence[tuple[float, fl
 
 def _server_faults(history: History) -> Iterator[tuple[float, float]]:
     for fault in history.faults:
-        if fault.kind in SERVER_FAULTS:
+        if fault.kind in SERVER_FAULTS or fault.target not in history.nodes:
             yield fault.since, fault.until
 
 
@@ -70,6 +70,7 @@ def _no_node_able(history: History) -> Iterator[tuple[float, float]]:
     able = [
         period
         for life in history.lives
+        if not history.candidates or life.node in history.candidates
         for period in _without(
             (life.since, life.until),
             [fault for fault in history.faults if fault.target == life.node],

@@ -10,21 +10,29 @@ from chaos.client import clock
 from chaos.fault_plan import LEADER, FaultTargets, PlannedFault
 from chaos.history import Fault, Kind
 from chaos.node import BLOCK
-from chaos.node_processes import LOOK_EVERY, NodeProcesses
-from chaos.pairs import PairBackends
+from chaos.node_processes import LOOK_EVERY, NodeProcesses, works
+from chaos.pairs import AnyServer, PairBackends
 from drumbeat import Drumbeat
 from drumbeat.engine.tasks.options import TaskOptions
 from drumbeat.model.errors import Unavailable
 from drumbeat.model.ids import label_of
 from drumbeat.model.jobs.retry import Retry
 from servers import Etcd, FaultProxy
+from servers.server import Server
+
+READY_PATIENCE = 90.0
+"""Seconds in which a node has to start again before the next fault of its track."""
+BETWEEN = 0.5
+"""Seconds between two faults of a track."""
 
 Injection = Callable[[PlannedFault, str], Awaitable[None]]
 
 
 def targets_of(backends: PairBackends, processes: NodeProcesses) -> FaultTargets:
     """The nodes and servers of a run, and the faults that are possible on them."""
-    node_kinds = [Kind.KILL, Kind.STOP, Kind.PAUSE, Kind.BLOCK]
+    node_kinds = [Kind.KILL, Kind.STOP, Kind.PAUSE]
+    if all(works(label) for label in processes.labels):
+        node_kinds.append(Kind.BLOCK)
     if backends.servers:
         node_kinds += [Kind.PARTITION, Kind.PARTITION, Kind.SLOW]
     if processes.can_skew:
@@ -32,6 +40,8 @@ def targets_of(backends: PairBackends, processes: NodeProcesses) -> FaultTargets
     server_kinds = [(Kind.RESTART, name) for name in backends.servers]
     if backends.forgetful is not None:
         server_kinds.append((Kind.EMPTY, backends.forgetful))
+    if backends.parts.queue is not None:
+        server_kinds.append((Kind.EMPTY, backends.parts.queue))
     if backends.disk is not None:
         server_kinds.append((Kind.DISK_FULL, "disk"))
     return FaultTargets(processes.labels, tuple(backends.servers), node_kinds, server_kinds)
@@ -70,6 +80,28 @@ class FaultInjector:
             for fault in faults:
                 await clock.sleep(began + fault.at - clock.elapsed())
                 group.create_task(self._inject(fault))
+
+    async def inject_in_turn(self, tracks: Sequence[Sequence[PlannedFault]]) -> None:
+        """Inject the faults of each track one after the other.
+
+        The next one comes when the target of the last is well again, however long that takes.
+        """
+        async with asyncio.TaskGroup() as group:
+            for track in tracks:
+                group.create_task(self._inject_track(track))
+
+    async def _inject_track(self, track: Sequence[PlannedFault]) -> None:
+        for fault in track:
+            await self._inject(fault)
+            async with asyncio.timeout(READY_PATIENCE):
+                while not self._is_well(fault.target):
+                    await clock.sleep(LOOK_EVERY)
+            await clock.sleep(BETWEEN)
+
+    def _is_well(self, target: str) -> bool:
+        if target in self._affected:
+            return False
+        return target not in self._processes.labels or self._processes.is_ready(target)
 
     async def _inject(self, fault: PlannedFault) -> None:
         target = await self._target(fault)
@@ -116,9 +148,18 @@ class FaultInjector:
         self._processes.start(label)
 
     async def _pause(self, fault: PlannedFault, label: str) -> None:
+        if label not in self._processes.labels:
+            await self._freeze(fault, label)
+            return
         await self._processes.pause(label)
         await clock.sleep(fault.seconds)
         self._processes.resume(label)
+
+    async def _freeze(self, fault: PlannedFault, name: str) -> None:
+        server = self._server(name)
+        await asyncio.to_thread(server.pause)
+        await clock.sleep(fault.seconds)
+        await asyncio.to_thread(server.resume)
 
     async def _cut(self, fault: PlannedFault, label: str) -> None:
         proxies = self._proxies(fault, label)
@@ -166,7 +207,7 @@ class FaultInjector:
                 return
 
     async def _restart(self, fault: PlannedFault, name: str) -> None:
-        server = self._backends.servers[name]
+        server = self._server(name)
         if fault.kind is Kind.RESTART and isinstance(server, Etcd):
             member = await asyncio.to_thread(server.leader)  # so that the others elect another
             await asyncio.to_thread(member.kill)
@@ -175,6 +216,12 @@ class FaultInjector:
         await clock.sleep(fault.seconds)
         restart = server.restart_empty if fault.kind is Kind.EMPTY else server.start_again
         await asyncio.to_thread(restart)
+
+    def _server(self, name: str) -> AnyServer | Server:
+        """The server of this name, or its member: `etcd/2`."""
+        name, _, member = name.partition("/")
+        server = self._backends.servers[name]
+        return server.members[int(member)] if isinstance(server, Etcd) and member else server
 
     async def _fill_disk(self, fault: PlannedFault, _: str) -> None:
         disk = self._backends.disk

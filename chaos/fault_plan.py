@@ -18,6 +18,8 @@ T = TypeVar("T")
 LEADER = "the leader"
 SKEWS = (1.0, -1.0, 3600.0, -3600.0)
 WAYS = ("both ways", "to the server", "to the node")
+AWAY = {Kind.KILL: 0.5, Kind.PAUSE: 3.0, Kind.RESTART: 1.0, Kind.EMPTY: 0.5}
+"""Seconds for which a part is away when all are hit in turn."""
 SHARE_OF_LEADERS = 0.65
 """The share of node faults that target the leader."""
 
@@ -60,6 +62,11 @@ def plan_faults(seed: str, targets: FaultTargets, seconds: float, ttl: float) ->
     ]
     faults += _server_faults(Random(f"{seed}/servers"), targets, seconds, ttl)
     return sorted(faults, key=lambda fault: fault.at)
+
+
+def in_turn(kinds: Sequence[Kind], targets: Sequence[str]) -> list[PlannedFault]:
+    """Each kind of fault, on each of these targets in turn."""
+    return [PlannedFault(kind, 0.0, AWAY[kind], target) for kind in kinds for target in targets]
 
 
 def _node_faults(

@@ -175,6 +175,8 @@ class History:
     """What had not finished long after the healing, as sentences."""
     crashes: Sequence[str] = ()
     """Nodes that ended by themselves, as sentences."""
+    candidates: Sequence[str] = ()
+    """The nodes that may lead; empty: all of them."""
     forgetful: str | None = None
     """The server that elects leaders and may forget its last writes when it is killed."""
     left_out: Sequence[str] = ()

@@ -57,6 +57,11 @@ class NodeOverrides:
     """Seconds by which its wall clock jumps on SIGUSR1."""
     lifetime: float | None = None
     """Seconds without a heartbeat after which it counts as dead; by default the TTL."""
+    queue: str | None = None
+    """Its own address of the queue, if it differs."""
+    roles: tuple[str, ...] = ("scheduler", "worker")
+    http_addr: str = "127.0.0.1:0"
+    """Where it serves HTTP, if it has that role."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,8 @@ class AppOverrides:
     coordinator: str | None = None
     runtime: Runtime | None = None
     lifetime: float | None = None
+    queue: str | None = None
+    http_addr: str = "127.0.0.1:0"
 
 
 def make_app(
@@ -82,11 +89,13 @@ def make_app(
         "heartbeat_every": setting.ttl / 5,
         "node_lifetime": place.lifetime or setting.ttl,
         "queues": ("default", label),
+        "http_addr": place.http_addr,
         "grace": 5.0,
     }
     app = Drumbeat(
         place.store or setting.store,
         coordinator=place.coordinator or setting.coordinator,
+        queue=place.queue or setting.queue,
         runtime=place.runtime,
         environment={},
         **settings,
@@ -195,7 +204,14 @@ def main() -> None:
     overrides = NodeOverrides(**special)
     logging.getLogger("drumbeat").setLevel(logging.CRITICAL)  # errors are expected here
     machine = JumpingRuntime()
-    place = AppOverrides(overrides.store, overrides.coordinator, machine, overrides.lifetime)
+    place = AppOverrides(
+        overrides.store,
+        overrides.coordinator,
+        machine,
+        overrides.lifetime,
+        overrides.queue,
+        overrides.http_addr,
+    )
     app, _ = make_app(setting, label, place)
 
     def jump(*_: object) -> None:
@@ -204,7 +220,7 @@ def main() -> None:
     signal.signal(signal.SIGUSR1, jump)
     path = folder / f"{label}.{os.getpid()}{BELIEFS}"
     Thread(target=record_beliefs, args=(app, path), name="beliefs", daemon=True).start()
-    app.run()
+    app.run(overrides.roles)
 
 
 if __name__ == "__main__":

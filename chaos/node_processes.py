@@ -17,11 +17,34 @@ from chaos.pairs import PairBackends
 from drumbeat.demo.file_lock import is_stuck
 from drumbeat.demo.node import DemoSetting
 from drumbeat.model.errors import Unavailable
+from servers.ports import free_port
 from servers.reaper import reaper
 
 LOOK_EVERY = 0.05
 STOP_PATIENCE = 60.0
 START_AGAIN_AFTER = 0.5
+ANY_PORT = "127.0.0.1:0"
+ROLES = {
+    "node": ("scheduler", "worker"),
+    "scheduler": ("scheduler", "api"),
+    "worker": ("worker",),
+}
+"""By the first word of a label."""
+
+
+def serves_http(label: str) -> bool:
+    """Whether a node with this label serves the HTTP API."""
+    return "api" in ROLES[label.partition("-")[0]]
+
+
+def works(label: str) -> bool:
+    """Whether a node with this label runs jobs."""
+    return "worker" in ROLES[label.partition("-")[0]]
+
+
+def may_lead(label: str) -> bool:
+    """Whether a node with this label may lead."""
+    return "scheduler" in ROLES[label.partition("-")[0]]
 
 
 class NodeProcesses:
@@ -32,6 +55,7 @@ class NodeProcesses:
         self._setting = setting
         self.labels = tuple(labels)
         self.proxied_servers = {label: backends.proxied_servers() for label in labels}
+        self._http = {label: f"127.0.0.1:{free_port()}" for label in labels if serves_http(label)}
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self.ends: list[tuple[str, float]] = []
         """The node and the elapsed time of each end of a process."""
@@ -39,6 +63,11 @@ class NodeProcesses:
         """Processes that ended by themselves, which is a violation, with their last output."""
         # The nodes of a SQLite file share the clock of their machine, which cannot be skewed.
         self._library = None if backends.disk else wrong_clock.find_library()
+
+    @property
+    def urls(self) -> list[str]:
+        """Where jobs can be submitted over HTTP."""
+        return [f"http://{address}" for address in self._http.values()]
 
     @property
     def can_skew(self) -> bool:
@@ -59,10 +88,17 @@ class NodeProcesses:
         if label in self._processes:
             return
         servers = self.proxied_servers[label]
-        store, _, coordinator = self._backends.pair.partition("+")
+        parts = self._backends.parts
+        store, coordinator, queue = (
+            servers[name].address if name in servers else None
+            for name in (parts.store, parts.coordinator or "", parts.queue or "")
+        )
         overrides = NodeOverrides(
-            servers[store].address if store in servers else None,
-            servers[coordinator].address if coordinator else None,
+            store,
+            coordinator,
+            queue=queue,
+            roles=ROLES[label.partition("-")[0]],
+            http_addr=self._http.get(label, ANY_PORT),
         )
         environment = dict(os.environ)
         if self._library is not None:

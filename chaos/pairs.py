@@ -1,4 +1,8 @@
-"""The pairs of a store and a coordinator that fleets run on, as real servers and a small disk."""
+"""The pairs of a store and a coordinator that fleets run on, as real servers and a small disk.
+
+A third server between the two is a queue. Such a fleet is a cluster: its nodes have a role each,
+and its jobs are submitted over HTTP.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +27,44 @@ STORES = ("sqlite", "postgres")
 COORDINATORS = ("redis", "etcd", "consul")
 PAIRS = ("sqlite", "postgres", "postgres+etcd", "postgres+redis", "postgres+consul")
 """The default pairs."""
+CLUSTER = "postgres+redis+etcd"
+"""A store, a queue and a coordinator."""
+SCHEDULERS = 2
+"""How many nodes of a cluster schedule and serve HTTP; the others work."""
 FORGETFUL = frozenset({"redis", "etcd", "consul"})
 """Coordinators that may lose a granted term in a crash, or that are emptied on purpose."""
 
 
 def all_pairs() -> tuple[str, ...]:
-    """Every store, alone and with every coordinator."""
-    return tuple(
+    """Every store, alone and with every coordinator, and the cluster."""
+    pairs = (
         f"{store}+{other}" if other else store for store in STORES for other in ("", *COORDINATORS)
     )
+    return (*pairs, CLUSTER)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The names of the servers of a pair."""
+
+    store: str
+    coordinator: str | None
+    queue: str | None
+
+    @classmethod
+    def of(cls, pair: str) -> Parts:
+        """The parts of a pair: a store, a store and a coordinator, or with a queue between them."""
+        store, *others = pair.split("+")
+        return cls(store, others[-1] if others else None, others[0] if len(others) > 1 else None)
+
+    def labels(self, nodes: int) -> tuple[str, ...]:
+        """The nodes of a fleet of this size."""
+        if self.queue is None:
+            return tuple(f"node-{number}" for number in range(1, nodes + 1))
+        return (
+            *(f"scheduler-{number}" for number in range(1, SCHEDULERS + 1)),
+            *(f"worker-{number}" for number in range(1, max(2, nodes - SCHEDULERS + 1))),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +80,22 @@ class PairBackends(Closeable):
 
     def __init__(self, pair: str) -> None:
         self.pair = pair
-        store, _, coordinator = pair.partition("+")
+        self.parts = Parts.of(pair)
         self.disk: SmallDisk | None = None
         self.servers: dict[str, AnyServer] = {}
         self._stack = ExitStack()
         try:
-            self._build(store, coordinator)
+            self._build()
         except BaseException:
             self._stack.close()
             raise
-        self._store = store
-        self._coordinator = coordinator or store
+        self._coordinator = self.parts.coordinator or self.parts.store
 
-    def _build(self, store: str, coordinator: str) -> None:
-        if store == "sqlite":
+    def _build(self) -> None:
+        if self.parts.store == "sqlite":
             self.disk = self._stack.enter_context(SmallDisk())
-        for name in (store, coordinator):
-            if name in STARTS:
+        for name in (self.parts.store, self.parts.queue, self.parts.coordinator):
+            if name is not None and name in STARTS:
                 server = STARTS[name]()
                 self._stack.callback(server.close)
                 self.servers[name] = server
@@ -76,12 +108,17 @@ class PairBackends(Closeable):
         """The address of the store."""
         if self.disk is not None:
             return f"sqlite:///{self.disk.path}"
-        return self.servers[self._store].address
+        return self.servers[self.parts.store].address
+
+    @property
+    def queue(self) -> str | None:
+        """The address of the queue, if it is not the store."""
+        return None if self.parts.queue is None else self.servers[self.parts.queue].address
 
     @property
     def coordinator(self) -> str | None:
         """The address of the coordinator, if it is not the store."""
-        return None if self._coordinator == self._store else self._elector().address
+        return None if self._coordinator == self.parts.store else self._elector().address
 
     @property
     def forgetful(self) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from html import escape
 
 from chaos.failovers import failovers
-from chaos.history import SERVER_FAULTS, Fault, Fire, History, Kind, Life, Term
+from chaos.history import Fault, Fire, History, Kind, Life, Term
 
 WIDTH = 1360
 LEFT = 118
@@ -96,7 +96,7 @@ class Timeline:
             self._label(name, SERVER)
             self._bar(0, self._history.seconds, SERVER, "#dfe5ea", f"{name} was up", inset=5)
             for fault in self._history.faults:
-                if fault.kind in SERVER_FAULTS and fault.target == name:
+                if fault.target.partition("/")[0] == name:  # or a member of it
                     self._bar(
                         fault.since, fault.until, SERVER, FAULTS[fault.kind], _fault_title(fault)
                     )

@@ -249,6 +249,17 @@ class TestFailovers:
         (each,) = failovers(replace(good_history(), faults=[away]))
         assert each.seconds == pytest.approx(0.3)
 
+    def test_it_does_not_count_while_a_member_of_a_server_is_suspended(self) -> None:
+        asleep = Fault(Kind.PAUSE, "etcd/1", 3.0, 4.2)
+        (each,) = failovers(replace(good_history(), faults=[asleep]))
+        assert each.seconds == pytest.approx(0.3)
+
+    def test_it_does_not_count_while_only_workers_live(self) -> None:
+        asleep = Fault(Kind.PAUSE, "node-2", 1.0, 4.0)
+        history = replace(good_history(), faults=[asleep], candidates=("node-1", "node-2"))
+        (each,) = failovers(replace(history, lives=[*history.lives, Life("worker-1", 0.0, 8.0)]))
+        assert each.seconds == pytest.approx(0.5)
+
     def test_it_does_not_count_while_every_node_is_dead_or_suspended(self) -> None:
         asleep = Fault(Kind.PAUSE, "node-2", 1.0, 4.0)
         (each,) = failovers(replace(good_history(), faults=[asleep]))

@@ -19,10 +19,13 @@ from chaos import disk
 from chaos.__main__ import main
 from chaos.beliefs import clashes, terms_in
 from chaos.disk import SmallDisk
+from chaos.fault_plan import in_turn
 from chaos.figures import figures_of, percentile
-from chaos.history import Term
+from chaos.history import Kind, Term
 from chaos.journal import Journal, read_journals
+from chaos.node_processes import may_lead, serves_http, works
 from chaos.page import page
+from chaos.pairs import CLUSTER, Parts, all_pairs
 from chaos.timeline import Timeline
 from chaos.wrong_clock import environment, find_library, set_clock
 from drumbeat.engine.plumbing.runtime import SystemClock
@@ -182,3 +185,35 @@ def test_an_impossible_run_is_rejected_with_the_reason(
         main(words)
     assert ended.value.code == 2
     assert re.search(r"unknown pair 'mongo'|at least 2 nodes", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("pair", "parts"),
+    [
+        ("sqlite", Parts("sqlite", None, None)),
+        ("postgres+etcd", Parts("postgres", "etcd", None)),
+        (CLUSTER, Parts("postgres", "etcd", "redis")),
+    ],
+)
+def test_the_name_of_a_pair_names_its_parts(pair: str, parts: Parts) -> None:
+    assert Parts.of(pair) == parts
+    assert pair in all_pairs()
+
+
+def test_the_nodes_of_a_cluster_have_a_role_each() -> None:
+    assert Parts.of("sqlite").labels(2) == ("node-1", "node-2")
+    labels = Parts.of(CLUSTER).labels(5)
+    assert labels == ("scheduler-1", "scheduler-2", "worker-1", "worker-2", "worker-3")
+    assert [label for label in labels if may_lead(label)] == list(labels[:2])
+    assert [label for label in labels if works(label)] == list(labels[2:])
+    assert [label for label in labels if serves_http(label)] == list(labels[:2])
+
+
+def test_each_kind_of_fault_hits_each_target_in_turn() -> None:
+    faults = in_turn((Kind.KILL, Kind.PAUSE), ("one", "two"))
+    assert [(fault.kind, fault.target) for fault in faults] == [
+        (Kind.KILL, "one"),
+        (Kind.KILL, "two"),
+        (Kind.PAUSE, "one"),
+        (Kind.PAUSE, "two"),
+    ]
