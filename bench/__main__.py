@@ -27,9 +27,10 @@ NAMES = (
     *(name for names in STORES.values() for name in names),
     "worker",
     "http",
+    "cluster",
     "elections",
 )
-LONG = frozenset({"elections", "postgres_lists", "tick_lateness"})
+LONG = frozenset({"cluster", "elections", "postgres_lists", "tick_lateness"})
 """Run only if they are named, because they take long."""
 
 
