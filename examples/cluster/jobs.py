@@ -1,6 +1,7 @@
 """The jobs of a cluster of schedulers and workers, whose addresses come from the environment.
 
     export POSTGRES_DSN="postgres://user:password@localhost:5432/taskdb?sslmode=disable"
+    export REDIS_URL=localhost:6379
     export ETCD_ENDPOINTS=localhost:2379
 
     HTTP_ADDR=127.0.0.1:8080 drumbeat scheduler jobs:app

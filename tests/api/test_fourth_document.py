@@ -1,4 +1,4 @@
-"""The fourth source document's examples, as written: a scheduler and two workers on PostgreSQL.
+"""The fourth source document's examples, as written: a scheduler and two workers on its servers.
 
 The requests are made by curl, the load by many callers at once, as `ab -n 10000 -c 100` does it.
 What the document does not know of is the token: ours are closed by default.
@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +22,11 @@ import aiohttp
 import pytest
 
 from drumbeat.engine.plumbing.runtime import SystemClock
-from servers import Etcd, Postgres
+from servers import Etcd, Postgres, Redis
 from servers.ports import free_port
 from tests.support.processes import PATIENCE, Node
 
-APP = """
-from drumbeat import Drumbeat
-
-app = Drumbeat(default_task="work")
-
-@app.task
-async def work(data: str) -> str:
-    return data.upper()
-"""
+EXAMPLE = Path(__file__).parents[2] / "examples" / "cluster" / "jobs.py"
 TOKEN = "a-token-of-this-very-test"
 REQUESTS = 10_000
 CALLERS = 100
@@ -85,16 +78,19 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(
-    postgres: Postgres, etcd: Etcd, tmp_path_factory: pytest.TempPathFactory
+    postgres: Postgres, redis: Redis, etcd: Etcd, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Site]:
     if shutil.which("curl") is None:
         pytest.skip("NOT TESTED: curl is missing; apt-get install curl")
     folder = tmp_path_factory.mktemp("site")
-    (folder / "shop.py").write_text(APP, encoding="utf-8")
+    shutil.copy(EXAMPLE, folder)
     scheduler, worker, other = (f"127.0.0.1:{free_port()}" for _ in range(3))
     common = {
-        "POSTGRES_DSN": postgres.address,
+        "POSTGRES_DSN": f"{postgres.address.replace('postgresql', 'postgres', 1)}?sslmode=disable",
+        "REDIS_URL": f"127.0.0.1:{redis.port}",
         "ETCD_ENDPOINTS": etcd.address.removeprefix("etcd://"),
+        "REDIS_STREAM_NAME": "jobs",
+        "REDIS_GROUP_NAME": "workers",
         "DRUMBEAT_NAMESPACE": f"site_{os.getpid()}",
         "DRUMBEAT_API_TOKEN": TOKEN,
         "LOG_LEVEL": "INFO",
@@ -123,7 +119,7 @@ def _start(folder: Path, role: str, settings: dict[str, str]) -> Node:
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     return Node(
         subprocess.Popen(
-            [sys.executable, "-m", "drumbeat", role, "shop:app"],
+            [sys.executable, "-m", "drumbeat", role, "jobs:app"],
             cwd=folder,
             env={**kept, **settings, "PYTHONUNBUFFERED": "1"},
             stdout=subprocess.PIPE,
@@ -171,6 +167,34 @@ def test_health_metrics_and_leader_say_what_the_document_says(site: Site) -> Non
     wanted = ("pending", "queued", "running", "completed", "failed")
     assert all(isinstance(metrics[f"{status}_jobs"], int) for status in wanted)
     assert metrics.keys() >= {"timestamp", "jobs_dispatched", "last_dispatch"}
+
+
+def test_the_last_dispatch_is_when_a_worker_claimed_the_last_job(site: Site) -> None:
+    _, job = site.create('{"payload": "the last one"}')
+    _, done = site.curl(f"/jobs/{job['id']}/wait?timeout=60")
+    started = int(datetime.fromisoformat(done["started_at"]).timestamp())
+    give_up_at = SystemClock().elapsed() + PATIENCE
+    while (site.curl("/metrics")[1]["last_dispatch"] or 0) < started:  # the scheduler's
+        assert SystemClock().elapsed() < give_up_at
+
+
+def test_every_node_is_found_at_the_coordinator_with_what_it_has_done(site: Site) -> None:
+    _, job = site.create('{"payload": "work for one of them"}')
+    site.curl(f"/jobs/{job['id']}/wait?timeout=60")
+    give_up_at = SystemClock().elapsed() + PATIENCE
+    while True:
+        _, nodes = site.curl("/nodes")
+        claimed = sum(node["metrics"]["claimed"] for node in nodes)
+        if claimed and all(node["registered"] and node["addresses"] for node in nodes):
+            break
+        assert SystemClock().elapsed() < give_up_at, nodes
+    by_role = {node["label"]: node["roles"] for node in nodes}
+    assert by_role["worker-1"] == by_role["worker-2"] == ["worker"]
+    assert sorted(roles for roles in by_role.values() if "worker" not in roles) == [
+        ["api", "scheduler"]
+    ]
+    addresses = {address for node in nodes for address in node["addresses"]}
+    assert {site.scheduler, site.worker} <= addresses
 
 
 def test_a_worker_serves_its_health_and_metrics(site: Site) -> None:

@@ -266,3 +266,11 @@ async def test_an_instant_outside_of_all_years_is_refused(ask: Caller, instant: 
     answer = await ask("POST", "/jobs", {"task": "elsewhere", "schedule_at": instant})
     assert answer.status == 422
     assert "must lie between 1900-01-01 and 9000-01-01" in answer.data["detail"]
+
+
+async def test_a_job_without_a_task_goes_to_the_default_task(ours: House) -> None:
+    answer = await house(default_task="greet").caller()("POST", "/jobs", {"payload": "Anna"})
+    assert (answer.status, answer.data["task"]) == (201, "greet")
+    refused = await ours.caller()("POST", "/jobs", {"payload": "Anna"})
+    assert (refused.status, refused.kind, refused.data["field"]) == (422, "task-missing", "task")
+    assert "DRUMBEAT_DEFAULT_TASK" in refused.data["detail"]
