@@ -39,7 +39,19 @@ from .broken.coordinators import (
     TokenPerHolder,
     coordinator_with,
 )
-from .broken.queues import AcknowledgesForAnyone, AcknowledgesOnReceipt, DeafWhileNobodyWaits
+from .broken.queues import (
+    AcknowledgesForAnyone,
+    AcknowledgesOnReceipt,
+    CountsOnlyWhatWaits,
+    DeafWhileNobodyWaits,
+    DeliversToEveryone,
+    DeliversUrgentOnly,
+    ForgetsWhatIsDone,
+    IgnoresQueues,
+    IgnoresTheLimit,
+    ReclaimsInSilence,
+    ReclaimsOnce,
+)
 from .broken.stores import (
     AnyEpochWrites,
     ClaimWithoutCompareAndSet,
@@ -177,6 +189,17 @@ BROKEN_QUEUES: dict[type[MemoryQueue | StoredQueue], Sequence[Case]] = {
     DeafWhileNobodyWaits: [
         queues.test_what_comes_while_nobody_waits_is_not_lost,
         queues.test_what_comes_between_two_calls_is_not_lost,
+    ],
+    ForgetsWhatIsDone: [queues.test_receiving_acknowledges_what_is_done],
+    CountsOnlyWhatWaits: [queues.test_tickets_count_until_they_are_acknowledged],
+    DeliversUrgentOnly: [queues.test_a_ticket_of_any_priority_is_received],
+    ReclaimsOnce: [queues.test_a_reclaimed_ticket_is_not_lost_if_its_new_receiver_stops_too],
+    ReclaimsInSilence: [queues.test_a_reclaimed_ticket_wakes_a_receiver],
+    IgnoresQueues: [queues.test_only_tickets_of_the_wanted_queues_are_received],
+    IgnoresTheLimit: [queues.test_no_more_than_the_limit_are_received],
+    DeliversToEveryone: [
+        queues.test_each_ticket_goes_to_one_of_many_receivers,
+        queues.test_a_ticket_comes_out_as_it_went_in,
     ],
 }
 

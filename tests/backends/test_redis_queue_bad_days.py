@@ -147,13 +147,19 @@ async def test_foreign_entries_are_left_alone_and_hide_no_ticket(
     assert ":31" in server.ask("XLEN", OURS)
 
 
+async def until_someone_waits(server: Redis) -> None:
+    async with asyncio.timeout(SOON):
+        while "blocked_clients:1" not in server.ask("INFO", "clients"):
+            await pass_time(timedelta(milliseconds=10))
+
+
 async def test_an_emptied_server_is_used_as_a_new_one(server: Redis) -> None:
     async with opened(server.address) as queue:
         await queue.publish([ticket(1), ticket(2)])
         old = await received(queue, 2)
         async with asyncio.timeout(SOON), asyncio.TaskGroup() as group:
-            waiting = group.create_task(received(queue))
-            await pass_time(timedelta(milliseconds=50))  # until it waits, most likely
+            waiting = group.create_task(collect(queue, 1))
+            await until_someone_waits(server)
             server.ask("FLUSHALL")
             await queue.acknowledge(old, ANNE)
             await queue.publish([ticket(3)])

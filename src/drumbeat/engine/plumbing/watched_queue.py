@@ -68,6 +68,7 @@ class WatchedQueue:
             if is_own_cancellation(error):
                 raise
             self.counts.dropped += len(tickets)
+            self._try_at = self._clock.elapsed() + AGAIN
             self._failed(error)
             return
         self.counts.published += len(tickets)
@@ -77,6 +78,9 @@ class WatchedQueue:
         self, queues: Sequence[str], by: NodeId, limit: int, done: Sequence[Ticket] = ()
     ) -> Sequence[Ticket]:
         try:
+            if self.outage is not None:  # receiving may take long, also when it succeeds
+                await self._queue.count()
+                self._answered()
             tickets = await self._queue.receive(queues, by, limit, done)
         except Exception as error:
             self._failed(error)

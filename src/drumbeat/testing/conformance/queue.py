@@ -146,6 +146,60 @@ class TicketQueueConformance(QueueConformance):
         await traits.pass_time(traits.idle)
         assert await queue.reclaim(traits.idle, 10) == 0
 
+    async def test_receiving_acknowledges_what_is_done(
+        self, queue: Queue, traits: QueueTraits
+    ) -> None:
+        await queue.publish([ticket(1)])
+        async with asyncio.timeout(traits.patience):
+            done = await collect(queue, 1)
+            await queue.publish([ticket(2)])
+            assert list(await queue.receive((DEFAULT_QUEUE,), ANNE, 10, done)) == [ticket(2)]
+        await traits.pass_time(traits.idle)
+        assert await queue.reclaim(traits.idle, 10) == 1
+
+    async def test_tickets_count_until_they_are_acknowledged(
+        self, queue: Queue, traits: QueueTraits
+    ) -> None:
+        assert await queue.count() == 0
+        await queue.publish([ticket(1), ticket(2, "other")])
+        assert await queue.count() == 2
+        async with asyncio.timeout(traits.patience):
+            done = await collect(queue, 1)
+            assert await queue.count() == 2
+            await queue.acknowledge(done, ANNE)
+        assert await queue.count() == 1
+
+    async def test_a_ticket_published_twice_is_delivered_and_acknowledged_twice(
+        self, queue: Queue, traits: QueueTraits
+    ) -> None:
+        await queue.publish([ticket(1)])
+        await queue.publish([ticket(1)])
+        async with asyncio.timeout(traits.patience):
+            for by in (ANNE, BERT):
+                await queue.acknowledge(await collect(queue, 1, by=by), by)
+        assert await queue.count() == 0
+
+    async def test_a_ticket_of_any_priority_is_received(
+        self, queue: Queue, traits: QueueTraits
+    ) -> None:
+        sent = {Ticket(JobId(number), DEFAULT_QUEUE, number) for number in (0, 1, 49, 50, 100)}
+        await queue.publish(list(sent))
+        async with asyncio.timeout(traits.patience):
+            received = await collect(queue, len(sent))
+        assert set(received) == sent
+        await queue.acknowledge(received, ANNE)
+        assert await queue.count() == 0
+
+    async def test_a_reclaimed_ticket_is_not_lost_if_its_new_receiver_stops_too(
+        self, queue: Queue, traits: QueueTraits
+    ) -> None:
+        await queue.publish([ticket(1)])
+        async with asyncio.timeout(traits.patience):
+            for by in (ANNE, BERT, ANNE):
+                assert await collect(queue, 1, by=by) == [ticket(1)]
+                await traits.pass_time(traits.idle)
+                assert await queue.reclaim(traits.idle, 10) == 1
+
     async def test_a_ticket_that_was_not_acknowledged_is_brought_again(
         self, queue: Queue, traits: QueueTraits
     ) -> None:

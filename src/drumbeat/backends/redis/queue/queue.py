@@ -29,6 +29,8 @@ AT_ONCE = 1_000
 """Tickets that one script publishes."""
 WAIT = 5.0
 """Seconds that the server lets a receiver wait for tickets."""
+EMPTIED = ("UNBLOCKED", "NOGROUP")
+"""How a server says that a stream is gone on which somebody waits."""
 LEAVE_WITHIN = 1.0
 """Seconds that the server has to give the tickets of a cancelled receiver to others."""
 GONE = timedelta(minutes=10)
@@ -153,7 +155,12 @@ class RedisQueue:
             self._waiting.discard(waiting)
         if waiting.cancelled():
             return ()
-        found: Mapping[bytes, Any] = waiting.result() or {}
+        try:
+            found: Mapping[bytes, Any] = waiting.result() or {}
+        except Unavailable as error:
+            if str(error.__cause__).startswith(EMPTIED):  # the next call makes the streams anew
+                return ()
+            raise
         tickets = await self._tickets(found.items(), streams)
         if len(tickets) > limit:  # several streams, each with so many
             await self.publish(tickets[limit:])
