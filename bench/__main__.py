@@ -25,6 +25,7 @@ NAMES = (
     "million_schedules",
     "tick_lateness",
     *(name for names in STORES.values() for name in names),
+    "redis_queue",
     "worker",
     "http",
     "cluster",

@@ -32,6 +32,8 @@ class Target:
 
     address: str
     namespace: str = "bench"
+    queue: str | None = None
+    """The address of a queue in front of it; None: none."""
 
     async def execute(self, *statements: str) -> None:
         """Execute statements outside of the app, without a time limit."""
@@ -60,7 +62,9 @@ class Bench:
     """An app with one task, which only records when it started."""
 
     def __init__(self, target: Target) -> None:
-        self.app = Drumbeat(target.address, namespace=target.namespace, environment={})
+        self.app = Drumbeat(
+            target.address, queue=target.queue, namespace=target.namespace, environment={}
+        )
         self.starts: list[Start] = []
 
         @self.app.task

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from simulation.network import NetworkConditions
 from simulation.process import LEASE_TTL, Process
-from simulation.randomness import Random
+from simulation.randomness import Random, random_for
 
 if TYPE_CHECKING:
     from simulation.world import World
@@ -77,6 +77,24 @@ class Fault(StrEnum):
     KILLED_WRITING = "killed within a transaction"
     """A process dies before the COMMIT of a SQLite transaction."""
 
+    TICKETS = "lost, repeated and mixed tickets"
+    """The queue loses tickets, delivers some twice, and changes their order."""
+    QUEUE_OUTAGE = "queue outage"
+    QUEUE_EMPTIED = "queue restarted empty"
+
+
+OF_QUEUES = frozenset({Fault.TICKETS, Fault.QUEUE_OUTAGE, Fault.QUEUE_EMPTIED})
+"""Faults of the worlds with a queue in front of the store."""
+SHARE_OF_QUEUES = 0.3
+"""The share of the worlds with such a queue."""
+SHARE_OF_QUEUE_FAULTS = 0.6
+"""The share of these that have each of its faults."""
+
+
+def of_queues(random: Random) -> frozenset[Fault]:
+    """The faults of the queue of one world."""
+    return frozenset(each for each in sorted(OF_QUEUES) if random.random() < SHARE_OF_QUEUE_FAULTS)
+
 
 CLOCKS = frozenset({Fault.SKEW, Fault.DRIFT})
 """Nodes with separate stores agree only by their clocks, so these have to be right."""
@@ -92,6 +110,14 @@ SHARE_OF_QUITTERS = 0.3
 """The share of the worlds in which handlers end by themselves when their node stops."""
 
 
+SEPARATE_STORES = 0.1
+"""The share of the worlds in which each node has its own store: the in-process mode."""
+
+
+def has_separate_stores(seed: int) -> bool:
+    return random_for(seed, "mode").random() < SEPARATE_STORES
+
+
 def quitting(random: Random) -> frozenset[Fault]:
     """`QUITTERS`, in some worlds."""
     return frozenset({Fault.QUITTERS} if random.random() < SHARE_OF_QUITTERS else ())
@@ -100,7 +126,7 @@ def quitting(random: Random) -> frozenset[Fault]:
 def swarm(random: Random) -> frozenset[Fault]:
     """The kinds of faults of one world: a random subset."""
     share = random.choice((0.15, 0.3, 0.5))
-    drawn_apart = OF_SQLITE | {Fault.REDEPLOYS, Fault.QUITTERS}
+    drawn_apart = OF_SQLITE | OF_QUEUES | {Fault.REDEPLOYS, Fault.QUITTERS}
     kinds = (fault for fault in Fault if fault not in drawn_apart)
     return frozenset(fault for fault in kinds if random.random() < share)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeAlias, Unpack
+from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from drumbeat.app import Drumbeat
 from drumbeat.backends.memory.store import MemoryStore
@@ -28,6 +28,9 @@ from simulation.remote_backends import Connection, RemoteCoordinator, RemoteStor
 from simulation.runtime import ProcessRuntime
 from simulation.sqlite import SqliteFile
 from simulation.threads import VirtualThreads
+
+if TYPE_CHECKING:
+    from simulation.faulty_queue import FaultyQueue
 
 LEASE_TTL = 3.0
 HEARTBEAT = 1.0
@@ -64,6 +67,8 @@ class Environment:
     """Whether each process has its own store (the in-process mode)."""
     file: SqliteFile | None = None
     """The file of a SQLite world, which each process opens itself."""
+    queue: FaultyQueue | None = None
+    """The queue in front of the store; None: the store is the queue."""
     threads: int | None = None
     """How many synchronous handlers run at once, if they have separate slots."""
 
@@ -91,8 +96,10 @@ class Process:
         self._coordinator = RemoteCoordinator(
             Connection(environment.network, sender, coordinator_server), coordinator
         )
+        queue = environment.queue
         self.app = Drumbeat(
             "memory://" if environment.separate_stores else self._store,
+            queue=queue and queue.seen_by(Connection(environment.network, sender, queue.server)),
             coordinator=self._coordinator,
             runtime=self.runtime,
             environment={},

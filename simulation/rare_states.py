@@ -215,6 +215,9 @@ STATES: dict[str, Callable[[History], int]] = {
     "a past tick was fired by hand": _answered("backfill", Backfilled),
     "a backfill found a tick that had already fired": _answered("backfill", AlreadyFired),
     "a change by code waited for due ticks": _logged("ScheduleChangeWaits"),
+    "a ticket was lost": _noted("a ticket was lost"),
+    "a ticket came twice": _noted("a ticket came twice"),
+    "a ticket was reclaimed": _noted("a ticket was reclaimed"),
     "an instance left a tick to another": _logged("TickPassed"),
     "an instance found the shared cursor advanced by another": _shared_cursor_raced,
 }
@@ -224,6 +227,9 @@ NOT_ON_SQLITE = frozenset(
         "a request was executed after its sender had died",
         "two nodes believed that they lead",
         "a leader resigned because of its clock",
+        "a ticket was lost",
+        "a ticket came twice",
+        "a ticket was reclaimed",
         "an instance left a tick to another",
         "an instance found the shared cursor advanced by another",
     }

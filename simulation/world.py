@@ -26,6 +26,7 @@ from simulation.clock import ProcessClock
 from simulation.dump import dump, dump_separate_stores
 from simulation.faults import CLOCKS, Fault, FaultInjector, conditions, swarm, swarm_of_sqlite
 from simulation.faulty_coordinator import FaultyCoordinator
+from simulation.faulty_queue import queue_of
 from simulation.file_faults import FileFaults
 from simulation.handlers import Handlers
 from simulation.history import (
@@ -64,14 +65,8 @@ STARTS = (
 ORDINARY = datetime(2026, 6, 1, 12, 0, 3, tzinfo=UTC)
 REDEPLOYS = 0.35
 """The share of the worlds in which processes start with newer code."""
-SEPARATE_STORES = 0.1
-"""The share of the worlds in which each node has its own store: the in-process mode."""
 SEPARATE_SLOTS = 0.3
 """The share of the worlds in which synchronous handlers have separate slots."""
-
-
-def has_separate_stores(seed: int) -> bool:
-    return random_for(seed, "mode").random() < SEPARATE_STORES
 
 
 class World:
@@ -80,7 +75,7 @@ class World:
     def __init__(self, seed: int, kind: StoreKind = "memory") -> None:
         draw = random_for(seed, "world")
         on_sqlite = kind == "sqlite"
-        apart = has_separate_stores(seed) and not on_sqlite
+        apart = faults.has_separate_stores(seed) and not on_sqlite
         self.kinds = swarm(draw) - (CLOCKS if apart else frozenset())
         if on_sqlite:
             self.kinds = swarm_of_sqlite(self.kinds, random_for(seed, "faults of SQLite"))
@@ -132,6 +127,7 @@ class World:
             coordinator,
             apart,
             self._file,
+            queue=None if on_sqlite or apart else queue_of(store.clock, self.history, FAULTS_FOR),
             threads=1 if random_for(seed, "rooms").random() < SEPARATE_SLOTS else None,
         )
         self.machines = [

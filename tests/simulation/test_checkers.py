@@ -13,6 +13,7 @@ from drumbeat.model.schedules.plan import Committed, Edit, Plan, Written
 from simulation import seed_runs
 from simulation.checkers import Monitor, violations
 from simulation.checkers.history_queries import settlements
+from simulation.faults import has_separate_stores
 from simulation.history import (
     Acknowledged,
     ExecutedRequest,
@@ -21,7 +22,7 @@ from simulation.history import (
     LockUse,
     LogEntry,
 )
-from simulation.world import World, has_separate_stores
+from simulation.world import World
 
 SEED = 3
 """A world in which the coordinator and the clocks keep their promises."""

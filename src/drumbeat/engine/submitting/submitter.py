@@ -14,11 +14,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.submitting.submit_middleware import after_middleware
+from drumbeat.engine.submitting.ticket_publisher import TicketPublisher
 from drumbeat.engine.tasks.hooks import Hooks
 from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.encoding.json_depth import refuse_deep_arguments
@@ -53,7 +54,7 @@ class Submitter:
         self._hooks = hooks or Hooks()
         self._jobs = store.jobs
         self._writers = store.writers
-        self._queue = queue
+        self._publisher = TicketPublisher(queue) if queue.carries else None
         self._bus = bus
         self._begin()
         renew_in_children(self._renew)
@@ -89,7 +90,6 @@ class Submitter:
         if self._gather(spec, future, loop):
             return await future
         (verdict,) = await self._insert([spec])
-        await self._publish([verdict])
         return verdict
 
     async def submit_many(self, specs: Sequence[JobSpec]) -> list[Job]:
@@ -100,7 +100,6 @@ class Submitter:
         jobs: list[Job] = []
         for start in range(0, len(specs), LARGEST_BATCH):
             verdicts = await self._insert(specs[start : start + LARGEST_BATCH])
-            await self._publish(verdicts)
             jobs.extend(verdict.job for verdict in verdicts)
         return jobs
 
@@ -109,6 +108,8 @@ class Submitter:
         loop = asyncio.get_running_loop()
         while ours := [task for task in tuple(self._flushing) if task.get_loop() is loop]:
             await asyncio.wait(ours)
+        if self._publisher is not None:
+            await self._publisher.close()
 
     def _gather(
         self, spec: JobSpec, future: asyncio.Future[Verdict], loop: asyncio.AbstractEventLoop
@@ -169,26 +170,15 @@ class Submitter:
         for (_, future), verdict in zip(batch, verdicts, strict=True):
             if not future.done():
                 future.set_result(verdict)
-        await self._publish(verdicts)  # no caller waits for it
 
     async def _insert(self, specs: Sequence[JobSpec]) -> Sequence[Verdict]:
         verdicts = await self._jobs.insert(specs)
+        if self._publisher is not None:
+            self._publisher.add(_tickets(verdicts))
         if self._bus.hears(JobSubmitted):
             for verdict in verdicts:
                 self._bus.emit(JobSubmitted(verdict.job, isinstance(verdict, Duplicate)))
         return verdicts
-
-    async def _publish(self, verdicts: Sequence[Verdict]) -> None:
-        """Publish tickets for the jobs that were created and may run now."""
-        if not self._queue.carries:
-            return
-        await self._queue.publish(
-            [
-                Ticket(verdict.job.id, verdict.job.spec.queue, verdict.job.spec.priority)
-                for verdict in verdicts
-                if isinstance(verdict, Inserted) and verdict.job.status is Status.QUEUED
-            ]
-        )
 
 
 class TracedSubmitter(Submitter):
@@ -207,6 +197,14 @@ class TracedSubmitter(Submitter):
     async def submit_many(self, specs: Sequence[JobSpec]) -> list[Job]:
         with self._tracing.submitting(specs) as traced:
             return await super().submit_many(traced)
+
+
+def _tickets(verdicts: Sequence[Verdict]) -> Iterator[Ticket]:
+    """A ticket for each job that was created and may run now."""
+    for verdict in verdicts:
+        if isinstance(verdict, Inserted) and verdict.job.status is Status.QUEUED:
+            spec = verdict.job.spec
+            yield Ticket(verdict.job.id, spec.queue, spec.priority)
 
 
 def _refuse(future: asyncio.Future[Verdict], error: Exception) -> None:

@@ -84,13 +84,11 @@ class RedisQueue:
 
     async def publish(self, tickets: Sequence[Ticket]) -> None:
         for start in range(0, len(tickets), AT_ONCE):
-            streams = self._streams.by_stream(tickets[start : start + AT_ONCE])
-            words: list[str | int] = [MOST_TICKETS]
-            for those in streams.values():
-                words.append(len(those))
-                for ticket in those:
-                    words += (ticket.job_id, ticket.priority)
-            await self._run("publish", (self._streams.all, *streams), *words)
+            keys, words = [self._streams.all], [MOST_TICKETS]
+            for key, priority, jobs in self._streams.by_priority(tickets[start : start + AT_ONCE]):
+                keys.append(key)
+                words += (priority, len(jobs), *jobs)
+            await self._run("publish", tuple(keys), *words)
 
     async def receive(
         self, queues: Sequence[str], by: NodeId, limit: int, done: Sequence[Ticket] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.job import Ticket
 
 URGENT = 50
@@ -34,6 +35,14 @@ class Streams:
     def of(self, queues: Sequence[str]) -> Mapping[str, str]:
         """The queue of each stream to receive from, by key; those with urgent tickets first."""
         return {self._key(queue, band): queue for band in BANDS for queue in queues}
+
+    def by_priority(self, tickets: Iterable[Ticket]) -> Iterable[tuple[str, int, Sequence[JobId]]]:
+        """Key of the stream, priority and jobs, for each queue and priority of the tickets."""
+        groups: dict[tuple[str, int], list[JobId]] = {}
+        for ticket in tickets:
+            groups.setdefault((ticket.queue, ticket.priority), []).append(ticket.job_id)
+        for (queue, priority), jobs in groups.items():
+            yield self._key(queue, BANDS[priority < URGENT]), priority, jobs
 
     def by_stream(self, tickets: Iterable[Ticket]) -> Mapping[str, Sequence[Ticket]]:
         """The tickets by the key of their stream."""
