@@ -7,7 +7,7 @@ from unittest.mock import patch
 from drumbeat.engine.working.worker import Worker
 
 CAUGHT_BY = {"S20"}
-FOUND_AT = 0
+FOUND_AT = 3
 
 
 def take_on(self: Worker, reason: str) -> None:

@@ -8,7 +8,7 @@ from unittest.mock import patch
 from drumbeat.backends.memory.store.jobs.job_table import JobTable
 
 CAUGHT_BY = {"S22"}
-FOUND_AT = 1
+FOUND_AT = 8
 
 next_expiry = JobTable.next_expiry
 

@@ -10,7 +10,7 @@ from drumbeat.backends.memory.coordinator import MemoryLeases
 from drumbeat.model.fleet.lease import Lease
 
 CAUGHT_BY = {"S8", "S18"}
-FOUND_AT = 72
+FOUND_AT = 3
 
 
 async def renew(self: MemoryLeases, lease: Lease) -> Lease | None:

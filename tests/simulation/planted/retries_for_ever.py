@@ -10,7 +10,7 @@ from drumbeat.model.jobs.job import Attempt
 from drumbeat.rules.jobs import retry_decision
 
 CAUGHT_BY = {"S15"}
-FOUND_AT = 8
+FOUND_AT = 2
 
 
 def has_attempts_left(attempt: Attempt) -> bool:

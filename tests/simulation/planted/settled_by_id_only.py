@@ -11,7 +11,7 @@ from drumbeat.backends.memory.store.jobs.job_table import JobTable
 from drumbeat.model.jobs.job import Hold, Status
 
 CAUGHT_BY = {"S12"}
-FOUND_AT = 6
+FOUND_AT = 3
 
 
 def holder(self: JobTable, hold: Hold) -> JobRecord | None:

@@ -10,7 +10,7 @@ from simulation.sql_patch import patched
 
 STORE = "sqlite"
 CAUGHT_BY = {"S14"}
-FOUND_AT = 0
+FOUND_AT = 3
 
 
 @contextmanager

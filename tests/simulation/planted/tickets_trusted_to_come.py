@@ -19,7 +19,8 @@ FOUND_AT = 48
 
 
 def parts(**fields: Any) -> WorkerParts:
-    return WorkerParts(**{**fields, "poll": None})
+    changed: dict[str, Any] = {**fields, "poll": None}
+    return WorkerParts(**changed)
 
 
 def hinted(self: TicketListener) -> None:
