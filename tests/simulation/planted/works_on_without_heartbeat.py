@@ -9,7 +9,7 @@ from unittest.mock import patch
 from drumbeat.engine.working.heartbeat import Heartbeat
 
 CAUGHT_BY = {"S14"}
-FOUND_AT = 46
+FOUND_AT = 482
 
 
 def give_up_never(self: Heartbeat) -> None:
