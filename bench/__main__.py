@@ -30,8 +30,9 @@ NAMES = (
     "http",
     "cluster",
     "elections",
+    "deaths",
 )
-LONG = frozenset({"cluster", "elections", "postgres_lists", "tick_lateness"})
+LONG = frozenset({"cluster", "deaths", "elections", "postgres_lists", "tick_lateness"})
 """Run only if they are named, because they take long."""
 
 

@@ -27,7 +27,8 @@ from bench.take_over_fleet import take_overs
 from drumbeat import Drumbeat
 from drumbeat.backend_factory import coordinator_at
 from drumbeat.config import Config
-from drumbeat.engine.leading.elector import RESIGNED, Candidacy, LeaderElector
+from drumbeat.engine.leading.candidacy import RESIGNED, Candidacy
+from drumbeat.engine.leading.elector import LeaderElector
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.runtime import SystemClock, SystemRuntime
 from drumbeat.model.fleet.lease import SCHEDULER

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from drumbeat.backends.memory.coordinator import MemoryCoordinator
-from drumbeat.engine.leading.elector import Candidacy, LeaderElector
+from drumbeat.engine.leading.candidacy import Candidacy
+from drumbeat.engine.leading.elector import LeaderElector
 from drumbeat.engine.leading.leadership import Term
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.model.fleet.lease import SCHEDULER, Epoch, Lease

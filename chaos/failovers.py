@@ -14,6 +14,11 @@ from chaos.history import SERVER_FAULTS, Fault, History, Kind, Term
 
 LATE = 3.0
 """Seconds after the end of a term within which another node must lead."""
+KILLED = 4.0
+"""Seconds within which a killed leader is replaced if nothing else was wrong, whatever its TTL: the
+others see its witness free. It takes about one; the rest is for a busy machine."""
+UNDISTURBED = 6.0
+"""Seconds without another fault before the death of a leader: others may wait for so long."""
 UNABLE = frozenset({Kind.PAUSE, Kind.PARTITION, Kind.SLOW, Kind.BLOCK, Kind.SKEW})
 """The faults that keep a live node from leading."""
 SCHEDULING_ERROR = 0.01
@@ -37,6 +42,25 @@ class Failover:
 def bound(history: History) -> float:
     """The promised time of a failover on this pair."""
     return history.longest_term + LATE
+
+
+def promised(history: History, failover: Failover) -> float:
+    """The promised time of this one: shorter if its leader was killed and all else was well."""
+    left, came = failover.before, failover.after.since
+    killed = [
+        fault
+        for fault in history.faults
+        if fault.kind is Kind.KILL
+        and fault.target == left.node
+        and left.until <= fault.since < came
+    ]
+    if not killed:
+        return bound(history)
+    since = killed[0].since - UNDISTURBED
+    others = (fault for fault in history.faults if fault is not killed[0])
+    if any(fault.since < came and fault.until > since for fault in others):
+        return bound(history)
+    return min(KILLED, bound(history))
 
 
 def failovers(history: History) -> list[Failover]:

@@ -16,10 +16,13 @@ def new_belief(lane: Lane, processes: Sequence[Process], now: float) -> Belief |
     if not isinstance(process, Process) or not process.alive:
         return None
     elector = process.elector
-    if elector is None or elector.state is process.seen:
+    if elector is None:
         return None
-    state = process.seen = elector.state
-    if not isinstance(state, Leading):
+    state, acts = elector.state, _may_act(process)
+    if (state, acts) == process.seen:
+        return None
+    process.seen = (state, acts)
+    if not isinstance(state, Leading) or not acts:
         return None
     until = process.machine.clock.true(state.deadline)
     others = tuple(each.name for each in processes if each is not process and _may_act(each))

@@ -74,6 +74,12 @@ class Fault(StrEnum):
     """Handlers end by themselves because their node stops, and some say that they have finished."""
     FULL_DISK = "full disk"
     """For a while SQLite cannot allocate pages."""
+    WITNESS_CUT = "witness cut"
+    """The session of a witness ends although its process lives; on SQLite, the file is deleted."""
+    WITNESS_LATE = "witness freed late"
+    """The session of a dead process ends late, or never."""
+    WITNESS_LIES = "lying witness"
+    """The store says of every node that its witness is free."""
     KILLED_WRITING = "killed within a transaction"
     """A process dies before the COMMIT of a SQLite transaction."""
 
@@ -100,6 +106,13 @@ CLOCKS = frozenset({Fault.SKEW, Fault.DRIFT})
 """Nodes with separate stores agree only by their clocks, so these have to be right."""
 
 OF_SQLITE = frozenset({Fault.FULL_DISK, Fault.KILLED_WRITING})
+OF_WITNESSES = frozenset({Fault.WITNESS_CUT, Fault.WITNESS_LATE, Fault.WITNESS_LIES})
+"""Drawn apart, in worlds whose store has witnesses."""
+NOT_WHEN_CALM = CLOCKS | {
+    *(Fault.PARTITION, Fault.ONE_WAY, Fault.STORE_OUTAGE, Fault.LOSS, Fault.DELAY),
+    *(Fault.LIES, Fault.FORGETTING, Fault.WITNESS_LIES),
+}
+"""Faults by which a process cannot know that it has to stop."""
 NOT_ON_SQLITE = CLOCKS | {Fault.DOUBLING, Fault.LIES, Fault.FORGETTING}
 """Faults that cannot occur among processes that share one machine, its clock and one file."""
 SHARE_OF_SQLITE = 0.4
@@ -126,7 +139,7 @@ def quitting(random: Random) -> frozenset[Fault]:
 def swarm(random: Random) -> frozenset[Fault]:
     """The kinds of faults of one world: a random subset."""
     share = random.choice((0.15, 0.3, 0.5))
-    drawn_apart = OF_SQLITE | OF_QUEUES | {Fault.REDEPLOYS, Fault.QUITTERS}
+    drawn_apart = OF_SQLITE | OF_QUEUES | OF_WITNESSES | {Fault.REDEPLOYS, Fault.QUITTERS}
     kinds = (fault for fault in Fault if fault not in drawn_apart)
     return frozenset(fault for fault in kinds if random.random() < share)
 
@@ -170,6 +183,7 @@ class FaultInjector:
             Fault.FORGETTING: self._forget,
             Fault.RESIGNS: self._resign,
             Fault.FULL_DISK: self._fill_disk,
+            Fault.WITNESS_LIES: world.witness_faults.lie,
         }
         self._acts = [(kind, act) for kind, act in acts.items() if kind in world.kinds]
 
@@ -263,7 +277,8 @@ class FaultInjector:
         self._world.lie(self._random.choice((1.0, 4.0, 10.0)))
 
     def _forget(self) -> None:
-        self._world.forget()
+        self._world.log("coordinator", "forgets", "restarted empty")
+        self._world.coordinator.leases.forget()
 
     def _fill_disk(self) -> None:
         self._world.file_faults.fill_disk(self._random.choice((0.5, 3.0, 8.0)))

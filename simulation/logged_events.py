@@ -6,17 +6,21 @@ from drumbeat.model.events import (
     AttemptLost,
     AttemptOverran,
     Event,
+    LeaderEvicted,
     LeadershipGained,
     LeadershipLost,
     NodeDraining,
     NodeStarted,
+    NodeVanished,
     ScheduleChangeWaits,
     TickPassed,
+    WitnessLost,
 )
 
 LOGGED_EVENTS = (
     *(LeadershipGained, LeadershipLost, AttemptLost, AttemptOverran),
     *(NodeStarted, NodeDraining, TickPassed, ScheduleChangeWaits),
+    *(LeaderEvicted, NodeVanished, WitnessLost),
 )
 
 
@@ -38,5 +42,17 @@ def description_of(event: Event) -> str:
             return f"leaves {event.count} ticks of {event.schedule} to another"
         case ScheduleChangeWaits():
             return f"its change of {event.schedule} waits for due ticks"
+        case LeaderEvicted() | NodeVanished() | WitnessLost():
+            return _about_witnesses(event)
         case _:
             return repr(event)
+
+
+def _about_witnesses(event: LeaderEvicted | NodeVanished | WitnessLost) -> str:
+    match event:
+        case LeaderEvicted():
+            return f"evicts {event.leader}, whose term was {event.token}"
+        case NodeVanished():
+            return f"finds {event.node} dead"
+        case WitnessLost():
+            return f"its witness was lost: {event.error}"

@@ -23,7 +23,7 @@ from simulation.randomness import Random
 LONGEST_TRANSIT = 0.002
 """The longest time in seconds that a message takes without a fault."""
 WRITES = frozenset(
-    {"commit", "put", "insert", "take", "settle", "reap", "claim", "acquire", "renew"}
+    {"commit", "put", "insert", "take", "settle", "reap", "claim", "acquire", "renew", "evict"}
 )
 
 

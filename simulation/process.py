@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias, Unpack
 
 from drumbeat.app import Drumbeat
 from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.backends.memory.store.witnesses import MemoryWitness
+from drumbeat.backends.sqlite.connection.witness_file import FileWitness
 from drumbeat.config import Settings
 from drumbeat.engine.leading.elector import LeaderElector
 from drumbeat.engine.leading.lock import Lock
@@ -124,6 +126,12 @@ class Process:
         """Its elector, once the node runs."""
         node = inside.node(self.app)
         return None if node is None else node._parts.elector  # noqa: SLF001 # pyright: ignore[reportPrivateUsage] - the checks need its private beliefs
+
+    @property
+    def witness_sessions(self) -> list[MemoryWitness | FileWitness]:
+        """The sessions of its witness, the last one last."""
+        witnesses = self._store.witnesses
+        return [] if witnesses is None else witnesses.sessions
 
     async def start(self) -> None:
         """Start the node; its synchronous handlers run in lanes in place of threads."""

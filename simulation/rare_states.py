@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import cast
 
-from drumbeat.engine.leading.elector import RESIGNED
+from drumbeat.engine.leading.candidacy import RESIGNED
 from drumbeat.model.errors import StaleEpoch
 from drumbeat.model.fleet.lease import Outranked
 from drumbeat.model.jobs.job import Change, Settled, Status, Superseded
@@ -218,6 +218,10 @@ STATES: dict[str, Callable[[History], int]] = {
     "a ticket was lost": _noted("a ticket was lost"),
     "a ticket came twice": _noted("a ticket came twice"),
     "a ticket was reclaimed": _noted("a ticket was reclaimed"),
+    "a dead leader was evicted": _logged("LeaderEvicted"),
+    "a leader stopped since its witness was lost": _logged("LeadershipLost", "its witness"),
+    "a node was found dead before its heartbeats were over": _logged("NodeVanished"),
+    "a node lost its witness": _logged("WitnessLost"),
     "an instance left a tick to another": _logged("TickPassed"),
     "an instance found the shared cursor advanced by another": _shared_cursor_raced,
 }

@@ -15,6 +15,7 @@ from drumbeat.ports.coordinator import Coordinator
 from drumbeat.ports.store import Store, Topic
 from simulation.loop import LANE
 from simulation.network import Call, Network, Sender, Server
+from simulation.remote_witnesses import RemoteWitnesses
 
 Part = TypeVar("Part")
 
@@ -138,6 +139,10 @@ class RemoteStore:
         self.queues = connection.to(store.queues)
         self.audit = connection.to(store.audit)
         self.tokens = connection.to(store.tokens)
+        self.witnesses = None
+        if store.witnesses is not None:
+            ways = connection.network, connection.sender, connection.server
+            self.witnesses = RemoteWitnesses(*ways, store.witnesses)
 
     async def open(self) -> None:
         await self._connection.ask("open", self._store.open)

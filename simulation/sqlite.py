@@ -64,13 +64,18 @@ class SqliteFile:
         self.loop = loop
         self.hints = Hints(loop)
         self.faults = faults
+        self.witnessed = True
+        """Whether the processes of this world have witnesses."""
         self.observer = self.store("observer")
         """Reads the file from outside the world."""
         run_step(self.observer.open())
         self._name_domain(f"sqlite-world-{seed}")
 
     def store(self, process: str) -> SqliteStore:
-        return SqliteStore(self._path, self._clock, database=partial(self._open, process))
+        store = SqliteStore(self._path, self._clock, database=partial(self._open, process))
+        if not self.witnessed:
+            store.witnesses = None
+        return store
 
     def coordinator(self, process: str) -> SqliteCoordinator:
         return SqliteCoordinator(

@@ -41,15 +41,10 @@ from simulation.lock_users import LockUsers
 from simulation.logged_events import LOGGED_EVENTS, description_of
 from simulation.loop import Lane, NotSimulated, VirtualLoop
 from simulation.network import Network, NetworkConditions, Server, run_step
-from simulation.process import (
-    LEASE_TTL,
-    Environment,
-    Machine,
-    Process,
-    declare,
-)
+from simulation.process import LEASE_TTL, Environment, Machine, Process, declare
 from simulation.randomness import random_for
 from simulation.sqlite import SqliteFile
+from simulation.witness_faults import WitnessFaults
 
 FAULTS_FOR = 40.0
 """Seconds with faults."""
@@ -84,6 +79,10 @@ class World:
             self.kinds |= {Fault.REDEPLOYS}
         self.kinds |= faults.quitting(quitters := random_for(seed, "quitters"))
         self._release = 0
+        self.witness_faults = WitnessFaults(
+            self, random_for(seed, "witnesses"), on_sqlite=on_sqlite, apart=apart
+        )
+        self.kinds = self.witness_faults.among(self.kinds)
         self.loop = VirtualLoop(random_for(seed, "order").random)
         changes = Fault.CLOCK_CHANGE in self.kinds
         start = draw.choice(STARTS) if changes else ORDINARY
@@ -114,6 +113,7 @@ class World:
             SqliteFile(self.loop, store.clock, seed, self.file_faults) if on_sqlite else None
         )
         memory = MemoryStore(store.clock)
+        self.witness_faults.add_to(memory, self._file)
         self.store: Store = self._file.observer if self._file else memory
         self._stores: list[tuple[str, MemoryStore]] = []
         self.monitor = Monitor(self.history, lambda ids: run_step(self.store.jobs.get(ids)))
@@ -172,6 +172,7 @@ class World:
         self.network.conditions = self._conditions
         self._client.begin()
         self._fault_injector.begin()
+        self.witness_faults.begin()
         await self._sleep(FAULTS_FOR)
         self._heal()
         until = self.loop.time() + RECOVERS_FOR
@@ -198,6 +199,7 @@ class World:
         self.network.cut.clear()
         self.coordinator.leases.lying = False
         self.file_faults.disk_is_full = False
+        self.witness_faults.heal()
         for machine in self.machines:
             machine.clock.set_right()
         while self._down:
@@ -293,11 +295,6 @@ class World:
 
         self.later(seconds, stop_lying)
 
-    def forget(self) -> None:
-        """Restart the coordinator empty."""
-        self.log("coordinator", "forgets", "restarted empty")
-        self.coordinator.leases.forget()
-
     def _boot(self, machine: Machine) -> None:
         random = random_for(self._seed, f"{machine.name}.{machine.starts + 1}")
         process = Process(machine, self._environment, random)
@@ -336,6 +333,7 @@ class World:
         if process not in self.processes:
             return
         process.kill()
+        self.witness_faults.ended(process)
         self._lanes += process.lanes
         self.processes.remove(process)
         self._handlers.forget_process(process)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from simulation.checkers import jobs, leases, ledger, liveness, separate_stores, ticks
+from simulation.checkers import jobs, leases, ledger, liveness, separate_stores, ticks, witnesses
 from simulation.checkers.stored_answers import AnswersAreStored, ReadJobs
 from simulation.checkers.violation import Violation
 from simulation.checkers.watcher import ServerWatcher, Watcher
@@ -31,6 +31,7 @@ SERVER_WATCHERS: tuple[type[ServerWatcher], ...] = (
     jobs.CompletedAtMostOnce,
     jobs.EndingsOfAStopAreKept,
     jobs.NothingStartsOnceExpired,
+    witnesses.SilentBeforeBuried,
 )
 WATCHERS: dict[type[Step], tuple[type[Watcher[Any]], ...]] = {
     Belief: (leases.OneBeliever,),

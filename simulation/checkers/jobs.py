@@ -141,11 +141,25 @@ class NoTwoHandlersAtOnce(Watcher[HandlerStep]):
     """S14: no handler starts while another of the same job runs in a live process."""
 
     def see(self, step: HandlerStep) -> Iterator[Violation]:
-        if step.rivals and "clock drift" not in self.history.kinds:
-            # a machine with a wrong clock rate cannot know when it has to stop
+        if step.rivals and not _cannot_know(self.history):
             rivals = ", ".join(step.rivals)
             text = f"{step.by} started job {step.hold.job_id} while it ran on {rivals}"
             yield Violation("S14", step.at, text)
+
+
+CUTS = frozenset({"loss", "delay", "partition", "one-way partition", "store outage"})
+
+
+def _cannot_know(history: History) -> bool:
+    """Whether a process cannot know when it has to stop.
+
+    Its clock may have a wrong rate, or the store may lie about it. A process that is cut off from
+    the store in the same moment as the session of its witness cannot show that it lives.
+    """
+    kinds = history.kinds
+    return bool({"clock drift", "lying witness"} & kinds) or (
+        "witness cut" in kinds and bool(CUTS & kinds)
+    )
 
 
 class NothingStartsWhileDraining(Watcher[HandlerStep]):

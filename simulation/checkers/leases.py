@@ -13,7 +13,7 @@ from simulation.history import Belief, ExecutedRequest, History, LockUse
 
 UNTRUE = frozenset({"lying coordinator", "coordinator restarted empty"})
 """Under these faults the coordinator keeps no promise; those of the store still hold."""
-UNTRUSTED = UNTRUE | {"clock drift"}
+UNTRUSTED = UNTRUE | {"clock drift", "lying witness"}
 """Under these faults no process can know whether its term is over."""
 
 
@@ -51,7 +51,7 @@ class OneBeliever(Watcher[Belief]):
 class LeasesAreLinear(ServerWatcher):
     """S18: the coordinator's answers are those of a sequential lease."""
 
-    calls = frozenset({"acquire", "renew", "release"})
+    calls = frozenset({"acquire", "renew", "release", "evict"})
 
     def __init__(self, history: History) -> None:
         super().__init__(history)

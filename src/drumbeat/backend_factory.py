@@ -76,6 +76,11 @@ class Backends:
         """Whether locks and configuration are visible to this process only."""
         return self.private and not self.fleet
 
+    @property
+    def evicts(self) -> bool:
+        """Whether others may end the term of a leader: a coordinator appoints, and no user."""
+        return self.electing and self.confirming is None
+
     async def open(self) -> None:
         for backend in (self.store, self.queue, self.coordinator):
             await backend.open()

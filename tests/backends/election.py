@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
-from drumbeat.engine.leading.elector import Candidacy, LeaderElector
+from drumbeat.engine.leading.candidacy import Candidacy
+from drumbeat.engine.leading.elector import LeaderElector
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.model.fleet.lease import Lease

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from inspect import signature
 from itertools import count
@@ -14,6 +14,7 @@ import pytest
 from drumbeat.backends.memory.coordinator import MemoryCoordinator, MemoryLeases
 from drumbeat.backends.memory.queue import MemoryQueue
 from drumbeat.backends.memory.store import MemoryStore
+from drumbeat.backends.memory.store.witnesses import MemoryWitnesses
 from drumbeat.backends.store_queue import StoredQueue
 from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.job import DEFAULT_QUEUE, Change, Ticket
@@ -27,6 +28,7 @@ from drumbeat.testing.conformance import (
     StoreConformance,
     StoreTraits,
     TicketQueueConformance,
+    WitnessConformance,
 )
 from drumbeat.testing.conformance.builders import insert, spec
 from drumbeat.testing.conformance.traits import PATIENCE
@@ -34,6 +36,9 @@ from drumbeat.testing.conformance.traits import PATIENCE
 from .broken.coordinators import (
     AcquireIsReentrant,
     DeadlineFromTheReply,
+    EvictByHolderOnly,
+    EvictByNameOnly,
+    EvictInSilence,
     ReleaseByNameOnly,
     RenewByHolderOnly,
     TokenPerHolder,
@@ -80,11 +85,22 @@ from .broken.stores import (
     StorePart,
     store_with,
 )
+from .broken.witnesses import (
+    AccusesEverybody,
+    BuriesByNameOnly,
+    BuriesInWordsOnly,
+    MissesEverybody,
+    NeverFrees,
+    ProvesByMemory,
+    TakesWhatIsHeld,
+    store_with_witnesses,
+)
 from .hand_clock import HandClock
 
 Case = Callable[..., Awaitable[None]]
 TTL = timedelta(seconds=10)
 stores, coordinators, queues = StoreConformance, CoordinatorConformance, TicketQueueConformance
+witnesses = WitnessConformance
 
 BROKEN_STORES: dict[StorePart, Sequence[Case]] = {
     SettleByIdOnly: [
@@ -170,6 +186,16 @@ BROKEN_LEASES: dict[type[MemoryLeases], Sequence[Case]] = {
     DeadlineFromTheReply: [
         coordinators.test_an_expired_lease_cannot_be_renewed_even_if_nobody_took_its_place,
     ],
+    EvictByNameOnly: [
+        coordinators.test_a_term_is_not_evicted_by_the_name_of_another_holder,
+        coordinators.test_the_eviction_of_an_old_term_touches_nothing,
+        coordinators.test_the_eviction_of_an_expired_term_touches_nothing,
+    ],
+    EvictByHolderOnly: [coordinators.test_the_eviction_of_an_old_term_touches_nothing],
+    EvictInSilence: [
+        coordinators.test_the_eviction_of_an_expired_term_touches_nothing,
+        coordinators.test_waiting_candidates_are_woken_by_an_eviction,
+    ],
     ReleaseByNameOnly: [
         coordinators.test_the_release_of_an_old_term_touches_nothing,
         coordinators.test_the_release_of_an_expired_term_touches_nothing,
@@ -203,6 +229,23 @@ BROKEN_QUEUES: dict[type[MemoryQueue | StoredQueue], Sequence[Case]] = {
     ],
 }
 
+BROKEN_WITNESSES: dict[type[MemoryWitnesses], Sequence[Case]] = {
+    TakesWhatIsHeld: [witnesses.test_a_number_is_held_by_one_session],
+    ProvesByMemory: [witnesses.test_a_session_that_is_closed_proves_nothing],
+    NeverFrees: [witnesses.test_a_number_is_free_once_its_session_is_closed],
+    AccusesEverybody: [
+        witnesses.test_a_node_that_holds_its_number_has_not_vanished,
+        witnesses.test_a_node_whose_number_is_free_has_vanished,
+        witnesses.test_calling_the_roll_takes_no_number,
+    ],
+    MissesEverybody: [witnesses.test_a_node_whose_number_is_free_has_vanished],
+    BuriesByNameOnly: [witnesses.test_a_node_that_has_sent_a_heartbeat_since_is_not_buried],
+    BuriesInWordsOnly: [
+        witnesses.test_what_a_buried_node_held_is_lost_at_once,
+        witnesses.test_an_unknown_node_is_not_buried,
+    ],
+}
+
 
 @pytest.mark.parametrize(
     ("part", "case"), [(part, case) for part, cases in BROKEN_STORES.items() for case in cases]
@@ -210,6 +253,20 @@ BROKEN_QUEUES: dict[type[MemoryQueue | StoredQueue], Sequence[Case]] = {
 async def test_a_broken_store_fails_the_case_named_for_it(part: StorePart, case: Case) -> None:
     await fails(case, store_bench(store_with(part, HandClock()), patience=0.5))
     await run(case, store_bench(MemoryStore(HandClock())))
+
+
+@pytest.mark.parametrize(
+    ("kind", "case"), [(part, case) for part, cases in BROKEN_WITNESSES.items() for case in cases]
+)
+async def test_broken_witnesses_fail_the_case_named_for_them(
+    kind: type[MemoryWitnesses], case: Case
+) -> None:
+    broken, right = (
+        replace(store_bench(store_with_witnesses(each, HandClock()), patience=0.5), suite=witnesses)
+        for each in (kind, MemoryWitnesses)
+    )
+    await fails(case, broken)
+    await run(case, right)
 
 
 @pytest.mark.parametrize(
@@ -238,7 +295,9 @@ async def test_a_broken_queue_fails_the_case_named_for_it(
 class Bench:
     """The fixtures of a case, by name."""
 
-    suite: type[StoreConformance | CoordinatorConformance | TicketQueueConformance]
+    suite: type[
+        StoreConformance | CoordinatorConformance | TicketQueueConformance | WitnessConformance
+    ]
     fixtures: dict[str, object]
 
 

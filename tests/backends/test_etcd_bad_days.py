@@ -14,7 +14,7 @@ from functools import partial
 import pytest
 
 from drumbeat.backends.etcd.coordinator import EtcdCoordinator
-from drumbeat.engine.leading.elector import RESIGNED
+from drumbeat.engine.leading.candidacy import RESIGNED
 from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.model.ids import node_id
 from drumbeat.testing.conformance.builders import ANNE, BERT, let_others_run

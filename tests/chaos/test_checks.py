@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from chaos.checks import CHECKS, violations
-from chaos.failovers import failovers
+from chaos.failovers import KILLED, bound, failovers, promised
 from chaos.history import (
     Ending,
     Fault,
@@ -239,7 +239,24 @@ def test_two_leaders_are_excused_only_while_the_coordinator_recovers() -> None:
     assert violations(replace(both, faults=[long_ago], forgetful="redis"))
 
 
+def killed_leader(*others: Fault) -> History:
+    """A leader of a term of twenty seconds that is killed, and followed five seconds later."""
+    history = with_terms(Term("node-1", 1, -0.5, 1.0), Term("node-2", 2, 6.0, 8.0))(good_history())
+    return replace(history, faults=[Fault(Kind.KILL, "node-1", 1.0, 1.0), *others])
+
+
 class TestFailovers:
+    def test_a_killed_leader_is_followed_sooner_than_one_that_is_silent(self) -> None:
+        (each,) = failovers(killed_leader())
+        assert promised(killed_leader(), each) == KILLED
+        (silent,) = failovers(replace(killed_leader(), faults=[]))
+        assert promised(replace(killed_leader(), faults=[]), silent) == bound(killed_leader())
+
+    def test_it_may_take_longer_if_something_else_was_wrong(self) -> None:
+        disturbed = killed_leader(Fault(Kind.PAUSE, "node-2", 0.0, 0.5))
+        (each,) = failovers(disturbed)
+        assert promised(disturbed, each) == bound(disturbed)
+
     def test_a_failover_counts_from_the_end_of_the_term(self) -> None:
         (each,) = failovers(good_history())
         assert each.seconds == pytest.approx(1.3)

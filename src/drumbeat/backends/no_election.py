@@ -50,6 +50,11 @@ class EveryoneLeads:
         del self._latest[lease.name]
         return True
 
+    async def evict(self, lease: Lease) -> bool:
+        """Nothing: everybody leads, so nobody waits for the end of another's term."""
+        del lease
+        return False
+
     async def current(self, name: str) -> Lease | None:
         return self._latest.get(name)
 
@@ -76,6 +81,9 @@ class UncontestedLeases:
 
     async def release(self, lease: Lease) -> bool:
         return await self._of(lease.name).release(lease)
+
+    async def evict(self, lease: Lease) -> bool:
+        return await self._of(lease.name).evict(lease)
 
     async def current(self, name: str) -> Lease | None:
         return await self._of(name).current(name)

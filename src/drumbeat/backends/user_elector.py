@@ -138,6 +138,10 @@ class ElectedLeases:
             await self.app_loop.run(self._step_down)
         return ended
 
+    async def evict(self, lease: Lease) -> bool:
+        """End a lock; the elector alone decides who leads."""
+        return lease.domain != DOMAIN and await self._others.evict(lease)
+
     async def current(self, name: str) -> Lease | None:
         """Our own term; else the last one that an elector's instance claimed at the store's fence.
 

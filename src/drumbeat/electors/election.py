@@ -11,7 +11,8 @@ from weakref import WeakValueDictionary
 from drumbeat.backend_factory import Borrowed, coordinator_at
 from drumbeat.backends.memory.coordinator import MemoryCoordinator
 from drumbeat.config import Config, masked
-from drumbeat.engine.leading.elector import RESIGNED, VOLUNTARY, Candidacy, LeaderElector
+from drumbeat.engine.leading.candidacy import RESIGNED, VOLUNTARY, Candidacy
+from drumbeat.engine.leading.elector import LeaderElector
 from drumbeat.engine.plumbing.bus import Bus, EventListener
 from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.engine.plumbing.time_outs import timeout_after

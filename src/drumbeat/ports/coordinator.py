@@ -41,6 +41,14 @@ class Leases(Protocol):
         """End this term, and hint those who wait. False: it was over, and nothing changed."""
         ...
 
+    async def evict(self, lease: Lease) -> bool:
+        """End the term of a holder that is dead, and hint those who wait. Anyone may call it.
+
+        Compares holder *and* token: a later term, also of the same holder, is never ended. False:
+        this term was over, or is not for others to end, and nothing changed.
+        """
+        ...
+
     async def current(self, name: str) -> Lease | None:
         """The live term of the name, if any. For display: it may end at any time."""
         ...

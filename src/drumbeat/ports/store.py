@@ -53,6 +53,7 @@ from drumbeat.model.schedules.plan import (
 from drumbeat.model.schedules.schedule import Due, Found, Revision, StoredSchedule
 from drumbeat.ports.administration import AuditLog, QueueStore, TokenStore
 from drumbeat.ports.caller_transaction import Joining
+from drumbeat.ports.witness import Witnesses
 
 At: TypeAlias = datetime | None
 NO_TIME = timedelta(0)
@@ -362,6 +363,14 @@ class Store(Protocol):
     @property
     def joining(self) -> Joining | None:
         """Creates jobs within a caller's own transaction; None: not supported."""
+        ...
+
+    @property
+    def witnesses(self) -> Witnesses | None:
+        """How it notices the death of a process; None: by heartbeats only.
+
+        It is known once the store is open.
+        """
         ...
 
     @property

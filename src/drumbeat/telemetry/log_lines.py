@@ -66,6 +66,17 @@ TABLE: Mapping[type[Event], tuple[int, str, str]] = {
     ),
     events.PlanFailed: (ERROR, "A schedule could not be planned", "schedule error"),
     events.LeadershipGained: (INFO, "Became the leader", "election epoch"),
+    events.LeaderEvicted: (
+        WARNING,
+        "The leader's process has ended; its lease was ended so that another can lead",
+        "election leader",
+    ),
+    events.NodeVanished: (
+        WARNING,
+        "The process of a node has ended; its jobs go to others",
+        "node",
+    ),
+    events.WitnessTaken: (DEBUG, "Took the witness of this node", "number"),
     events.StoreAnswered: (INFO, "The store answers again", "since failures"),
     events.TicketsRepublished: (DEBUG, "Tickets were published again", "count"),
     events.QueueAnswered: (INFO, "The queue answers again", "since failures"),
@@ -195,6 +206,14 @@ def _leadership_lost(event: events.LeadershipLost) -> Line:
     return INFO if event.graceful else WARNING, "Lost leadership", facts
 
 
+def _witness_lost(event: events.WitnessLost) -> Line:
+    facts = {"error": event.error}
+    if event.held:  # an outage of the store is reported by itself, and so is a lost leadership
+        return INFO, "Lost the witness of this node in the store; taking it again", facts
+    sentence = "Cannot take a witness in the store: the death of this node will be noticed late"
+    return WARNING, sentence, facts
+
+
 def _leader_foreign(event: events.LeaderForeign) -> Line:
     problem = (
         "The leader does not know some schedules of this instance, so they do not run"
@@ -315,6 +334,7 @@ FUNCTIONS: Mapping[type[Event], LineOf] = {
     events.StoreAwaited: _store_awaited,
     events.StoreFailed: _store_failed,
     events.QueueFailed: _queue_failed,
+    events.WitnessLost: _witness_lost,
     events.LeaderForeign: _leader_foreign,
     events.ElectionOff: _election_off,
     events.SettingUnused: lambda event: (WARNING, event.why, {}),

@@ -181,6 +181,7 @@ class NodeStore:
     always_hints = True
     writers = 1
     joining = None
+    witnesses = None  # a simulated process that dies keeps its lease for its TTL
 
     def __init__(self, shared: MemoryStore, gate: Gate) -> None:
         self._shared = shared

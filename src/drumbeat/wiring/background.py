@@ -9,7 +9,9 @@ from drumbeat.config.backends import NONE
 from drumbeat.engine.in_process.cursor_skip import TickSkipper
 from drumbeat.engine.in_process.follower import CursorFollower, ElectorFollower
 from drumbeat.engine.in_process.shared_cursor import SharedCursor
+from drumbeat.engine.leading.elector import LeaderElector
 from drumbeat.engine.leading.foreign_leader import ScheduleCheck, StoreCheck
+from drumbeat.engine.leading.leader_watch import LeaderWatch
 from drumbeat.engine.leading.leadership import Leadership
 from drumbeat.engine.lifecycle.duplicate_labels import DuplicateLabelCheck
 from drumbeat.engine.plumbing.service import Service
@@ -40,8 +42,17 @@ def _checks(app: AppState, leadership: Leadership | None) -> Iterator[Service]:
         # By default the label is the host's name, which several nodes may share.
         lifetime = app.config.seconds("node_lifetime")
         yield DuplicateLabelCheck(app.id, store.nodes, lifetime, context)
+    if leadership is not None:
+        yield from _leader_watch(app, leadership.elector)
     if leadership is not None and _may_serve_two_stores(app):
         yield StoreCheck(app.id, app.backends.coordinator, store.nodes, context)
+
+
+def _leader_watch(app: AppState, elector: LeaderElector) -> Iterator[Service]:
+    """What notices the death of the leader at once, where the store can tell."""
+    keeper = elector.candidacy.witness
+    if keeper is not None:
+        yield LeaderWatch(elector, keeper, app.backends.coordinator, app.context)
 
 
 def _may_serve_two_stores(app: AppState) -> bool:

@@ -8,10 +8,13 @@ from dataclasses import replace
 from drumbeat.backends.user_elector import ASK_EVERY
 from drumbeat.engine.in_process.fleet_ticker import FleetTicker
 from drumbeat.engine.in_process.shared_cursor import SharedCursor
-from drumbeat.engine.leading.elector import Candidacy, LeaderElector
+from drumbeat.engine.leading.candidacy import Candidacy
+from drumbeat.engine.leading.elector import LeaderElector
 from drumbeat.engine.leading.foreign_leader import SchedulePublisher
 from drumbeat.engine.leading.hand_over import HandOver
 from drumbeat.engine.leading.leadership import Term
+from drumbeat.engine.leading.witness_keeper import WitnessKeeper
+from drumbeat.engine.maintenance.dead_nodes import DeadNodes
 from drumbeat.engine.maintenance.promoter import Promoter
 from drumbeat.engine.maintenance.pruner import Pruner, RetentionSettings
 from drumbeat.engine.maintenance.reaper import Reaper
@@ -23,7 +26,8 @@ from drumbeat.wiring.app_state import AppState
 from drumbeat.wiring.timings import timings_of
 
 
-def elector_of(app: AppState) -> LeaderElector:
+def elector_of(app: AppState, keeper: WitnessKeeper | None) -> LeaderElector:
+    """The elector; its node leads only with its witness, unless a user's code appoints."""
     timings = timings_of(app.config)
     retry_every = min(app.config.seconds("retry_interval"), timings.ttl)
     confirming = app.backends.confirming
@@ -37,18 +41,21 @@ def elector_of(app: AppState) -> LeaderElector:
         fenced=not app.backends.in_process,
         confirming=confirming,
         store_appoints=app.backends.store_appoints,
+        witness=keeper if app.backends.evicts else None,
     )
     return LeaderElector(candidacy, app.backends.connect, app.runtime, app.bus)
 
 
-def leader_services(app: AppState) -> Callable[[Term], Sequence[Service]]:
+def leader_services(
+    app: AppState, keeper: WitnessKeeper | None
+) -> Callable[[Term], Sequence[Service]]:
     """A factory of the services of a term, which run while this node leads."""
     backends, context = app.backends, app.context
 
     def services(term: Term) -> Sequence[Service]:
         return (
             _ticker(app, term),
-            *(_publisher(app, term) if backends.in_process else upkeep(app)),
+            *(_publisher(app, term) if backends.in_process else upkeep(app, keeper)),
             HandOver(term, backends.coordinator, context),
         )
 
@@ -76,7 +83,7 @@ def _ticker(app: AppState, term: Term) -> Ticker:
     return Ticker(term, schedules, settings, context, stranded=stranded, tickets=tickets)
 
 
-def upkeep(app: AppState) -> Sequence[Service]:
+def upkeep(app: AppState, keeper: WitnessKeeper | None = None) -> Sequence[Service]:
     """The services that maintain a store: run by the leader, or by each instance for its own."""
     backends, config, context = app.backends, app.config, app.context
     store = backends.store
@@ -88,6 +95,11 @@ def upkeep(app: AppState) -> Sequence[Service]:
     )
     return (
         Promoter(store.jobs, backends.queue, backends.poll, context),
-        Reaper(store.jobs, config.seconds("heartbeat_every"), context),
+        Reaper(
+            store.jobs,
+            config.seconds("heartbeat_every"),
+            context,
+            dead_nodes=None if keeper is None else DeadNodes(app.id, keeper, context),
+        ),
         Pruner(store.retention, retention, context),
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from drumbeat.engine.executing.executor import Executor, TracedExecutor
 from drumbeat.engine.leading.leadership import Leadership
+from drumbeat.engine.leading.witness_keeper import WitnessKeeper
 from drumbeat.engine.lifecycle.node import NodeParts, RunningNode
 from drumbeat.engine.lifecycle.registration import Registration
 from drumbeat.engine.tasks.registry import TaskRegistry
@@ -37,12 +38,13 @@ def build_node(
     """
     backends, config, clock = app.backends, app.config, app.runtime.clock
     leads, works = Role.SCHEDULER in roles, Role.WORKER in roles
-    elector = elector_of(app) if leads else None
+    keeper = _witness_keeper(app)
+    elector = elector_of(app, keeper) if leads else None
     leadership = None
     if elector is not None:
-        leadership = Leadership(elector, backends.store, leader_services(app), app.context)
+        leadership = Leadership(elector, backends.store, leader_services(app, keeper), app.context)
     idle = app.followers_idle
-    state = NodeState(heartbeats_of(config), clock, leadership, followers_idle=idle)
+    state = NodeState(heartbeats_of(config), clock, leadership, followers_idle=idle, witness=keeper)
     executor = _executor(app)
     # A leader without the role of a worker runs the built-in tasks, one at a time.
     registry = app.registry if works else app.registry.only_built_in()
@@ -77,6 +79,7 @@ def build_node(
             draining=worker is not None and not worker.taking,
             metrics=pools.attempts.counts.metrics,
             addresses=app.addresses,
+            witness=None if keeper is None else keeper.number,
         )
 
     node_parts = NodeParts(
@@ -93,6 +96,12 @@ def build_node(
         in_process=backends.in_process,
     )
     return RunningNode(node_parts, backends.store, app.context)
+
+
+def _witness_keeper(app: AppState) -> WitnessKeeper | None:
+    """What holds the witness of this node; None: its store has none."""
+    witnesses = app.backends.store.witnesses
+    return None if witnesses is None else WitnessKeeper(app.id, witnesses, app.runtime, app.bus)
 
 
 def _executor(app: AppState) -> Executor:

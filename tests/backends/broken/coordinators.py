@@ -36,6 +36,33 @@ class ReleaseByNameOnly(MemoryLeases):
         return self._terms.pop(lease.name, None) is not None
 
 
+class EvictByNameOnly(MemoryLeases):
+    """Ends whatever term the name has by now."""
+
+    async def evict(self, lease: Lease) -> bool:
+        held = await self.current(lease.name)
+        return held is not None and self._end(held)
+
+
+class EvictByHolderOnly(MemoryLeases):
+    """Ends a later term of the same holder too."""
+
+    async def evict(self, lease: Lease) -> bool:
+        held = await self.current(lease.name)
+        return held is not None and held.holder == lease.holder and self._end(held)
+
+
+class EvictInSilence(MemoryLeases):
+    """Ends the term, and wakes nobody who waits for it."""
+
+    async def evict(self, lease: Lease) -> bool:
+        term = self._terms.get(lease.name)
+        if term is None or not self._same(term.lease, lease):
+            return False
+        del self._terms[lease.name]
+        return True
+
+
 class AcquireIsReentrant(MemoryLeases):
     """Grants a name again to the one who holds it, under the old token."""
 

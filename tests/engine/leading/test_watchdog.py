@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from drumbeat import Drumbeat
-from drumbeat.engine.leading.elector import BLOCKED
+from drumbeat.engine.leading.candidacy import BLOCKED
 from drumbeat.engine.leading.watchdog import LoopWatchdog
 from drumbeat.model.events import LeadershipGained, LeadershipLost
 from drumbeat.ports.runtime import Isolated

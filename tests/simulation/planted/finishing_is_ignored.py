@@ -7,7 +7,7 @@ from unittest.mock import patch
 from drumbeat.engine.tasks.context import Context
 
 CAUGHT_BY = {"S21"}
-FOUND_AT = 0
+FOUND_AT = 22
 
 
 def finished(self: Context) -> None:

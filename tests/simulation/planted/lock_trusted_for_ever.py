@@ -9,7 +9,7 @@ from unittest.mock import patch
 from drumbeat.engine.leading.lock import Lock
 
 CAUGHT_BY = {"S19"}
-FOUND_AT = 79
+FOUND_AT = 102
 
 
 def held(self: Lock) -> bool:

@@ -14,7 +14,7 @@ from drumbeat.model.schedules.plan import Plan
 from drumbeat.model.schedules.schedule import DueSchedule
 
 CAUGHT_BY = {"S2"}
-FOUND_AT = 0
+FOUND_AT = 6
 
 MEMORIES: WeakKeyDictionary[Ticker, dict[str, datetime]] = WeakKeyDictionary()
 

@@ -10,7 +10,7 @@ from drumbeat.engine.working.worker import Worker
 from drumbeat.model.jobs.job import Hold
 
 CAUGHT_BY = {"S13", "L4"}
-FOUND_AT = 3
+FOUND_AT = 6
 
 
 async def give_back_orphans(self: Worker, known: frozenset[Hold]) -> None:

@@ -12,7 +12,7 @@ from drumbeat.model.jobs.ending import Lost
 from drumbeat.rules.jobs.retry_decision import settlement
 
 CAUGHT_BY = {"S14"}
-FOUND_AT = 178
+FOUND_AT = 105
 
 
 async def once(self: Reaper) -> float | None:

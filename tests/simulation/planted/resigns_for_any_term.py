@@ -6,7 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from unittest.mock import patch
 
-from drumbeat.engine.leading.elector import RESIGNED
+from drumbeat.engine.leading.candidacy import RESIGNED
 from drumbeat.engine.leading.hand_over import LOOK_AGAIN, HandOver, request_for
 
 CAUGHT_BY = {"L1", "L5"}

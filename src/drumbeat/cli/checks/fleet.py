@@ -114,7 +114,7 @@ async def store_checks(app: Drumbeat) -> list[Check]:
     store = Check("store", ok=True, found=f"{app.settings.shown('store')} answers")
     checks = [store, *await _queue_checks(app)]
     if isinstance(app.store, Migrating):
-        checks.append(Check("schema", ok=True, found="up to date"))
+        checks += [Check("schema", ok=True, found="up to date"), _witnesses(app)]
     return checks
 
 
@@ -128,6 +128,14 @@ async def _queue_checks(app: Drumbeat) -> list[Check]:
         return [Check("queue", ok=False, found=str(error))]
     found = f"{app.settings.shown('queue')} answers, {counted(tickets, 'ticket')}"
     return [Check("queue", ok=True, found=found)]
+
+
+def _witnesses(app: Drumbeat) -> Check:
+    """How soon the death of a process is noticed; none is a property of the store, and no error."""
+    found = "the death of a process is noticed at once"
+    if app.store.witnesses is None:
+        found = "none: the death of a process is noticed when its lease or heartbeat ends"
+    return Check("witnesses", ok=True, found=found)
 
 
 async def app_task_checks(app: Drumbeat) -> list[Check]:

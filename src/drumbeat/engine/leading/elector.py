@@ -19,10 +19,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from drumbeat.engine.leading.candidacy import (
+    BLOCKED,
+    EXPIRED,
+    SHORT_REST,
+    SILENT,
+    STOPPING,
+    WITHDRAWN,
+    Candidacy,
+)
 from drumbeat.engine.leading.coordinator_health import CoordinatorHealth
 from drumbeat.engine.leading.watchdog import LoopWatchdog
 from drumbeat.engine.plumbing.bus import Bus
@@ -31,51 +40,12 @@ from drumbeat.engine.plumbing.wake_up import WakeUp
 from drumbeat.model.events import CoordinatorFailed, Event
 from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.fleet.outage import Outage
-from drumbeat.model.ids import NodeId
-from drumbeat.model.part import Asked
 from drumbeat.ports.coordinator import Coordinator, Leases
-from drumbeat.ports.elector import Confirming
 from drumbeat.ports.runtime import Isolated, Runtime
 from drumbeat.rules.leadership import lease_trust
-from drumbeat.rules.leadership.lease_trust import Deposed, Following, Leading, LeaseTimings
+from drumbeat.rules.leadership.lease_trust import Deposed, Following, Leading
 
 T = TypeVar("T")
-
-STOPPING = "stopping"
-RESIGNED = "resigned"
-WITHDRAWN = "withdrawn"
-EXPIRED = "its lease ran out"
-BLOCKED = "the event loop of this node is blocked"
-SILENT = "the elector did not answer in time"
-SHORT_REST = 0.1
-"""Seconds of rest after a user's elector ended a term: the elector chooses who is next."""
-VOLUNTARY = frozenset({STOPPING, RESIGNED, WITHDRAWN})
-"""The reasons of a leader that gave its term up voluntarily."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidacy:
-    """Which node campaigns in which election, and with which timings."""
-
-    election: str
-    node: NodeId
-    timings: LeaseTimings
-    retry_every: float
-    """Seconds between two tries of a follower, when no hint of a vacancy comes."""
-    fenced: bool = False
-    """Whether a store refuses what an earlier leader still writes. Then a node whose event loop is
-    blocked for longer than a TTL gives its term up; else whatever blocks it may rely on the term.
-    """
-    confirming: Confirming | None = None
-    """Asks the user's elector right before ticks are fired; None: a lease is enough."""
-    store_appoints: bool = False
-    """Whether the store is the coordinator too, so that both fail together."""
-
-    @property
-    def asked(self) -> Asked:
-        if self.confirming is not None:
-            return "elector"
-        return "store" if self.store_appoints else "coordinator"
 
 
 class LeaderElector:
@@ -110,6 +80,11 @@ class LeaderElector:
         self._stopping = False
         self._stopped_because = STOPPING
         self._lost = (0, "")
+        self._witness = candidacy.witness
+        self._turn = 1
+        """The turn of the witness by which the term is judged."""
+        if self._witness is not None:
+            self._witness.on_change(self._wake_up)
         self.tries = 0
         """How often it has asked for a term without getting one."""
 
@@ -129,6 +104,7 @@ class LeaderElector:
             isinstance(state, Leading)
             and state.lease.token == lease.token
             and lease_trust.may_act(state, self._clock.elapsed())
+            and (self._witness is None or self._witness.may_act(self._turn))
         )
 
     async def confirm(self, lease: Lease) -> bool:
@@ -209,6 +185,10 @@ class LeaderElector:
             await self._isolated.ended()
         self._isolated = None
 
+    def hurry(self) -> None:
+        """Ask for a term at once: there may be a vacancy."""
+        self._wake_up()
+
     def _wake_up(self) -> None:
         if self._isolated is not None:
             self._isolated.call_inside(self._wake.set)
@@ -252,6 +232,10 @@ class LeaderElector:
         if self._blocked_for(timings.renew_every):  # it could not lead
             await self._wake.wait(self._pause())
             return
+        if self._witness is not None and not self._witness.is_ready():  # it could not act
+            await self._wake.wait(self._pause())
+            return
+        turn = 1 if self._witness is None else self._witness.turn
         sent_at = self._clock.elapsed()
         lease = await self._ask(
             leases.acquire(
@@ -265,6 +249,7 @@ class LeaderElector:
         elif self._withdrawn:  # since it asked
             await self._ask(leases.release(lease), timings.request_timeout)
         else:
+            self._turn = turn
             self._enter(lease_trust.won(lease, sent_at, timings))
 
     async def _keep_term(self, state: Leading, leases: Leases) -> None:
@@ -277,6 +262,8 @@ class LeaderElector:
             await self._rest(self.candidacy.retry_every + self._pause())
         elif self._refused[0] == state.lease.token:
             await self._depose(Deposed(self._refused[1], release=True), leases)
+        elif self._witness is not None and (gone := self._witness.is_over(self._turn)):
+            await self._depose(Deposed(gone, release=True), leases)
         elif not self._stopping and self._clock.elapsed() >= state.renew_at:
             await self._renew(state, leases)
 
@@ -360,12 +347,16 @@ class LeaderElector:
 
     def _enter(self, state: Leading) -> None:
         self._state = state
+        if self._witness is not None:
+            self._witness.lead(leading=True)
         self._call_home(self._notify)
 
     def _leave(self, reason: str) -> None:
         if isinstance(self._state, Leading):
             self._lost = (self._state.lease.token, reason)
         self._state = Following(self._clock.elapsed())
+        if self._witness is not None:
+            self._witness.lead(leading=False)
         self._call_home(self._notify)
 
     def _count_failed_try(self) -> None:

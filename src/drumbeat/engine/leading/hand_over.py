@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from drumbeat.engine.leading.elector import RESIGNED
+from drumbeat.engine.leading.candidacy import RESIGNED
 from drumbeat.engine.leading.leadership import Term
 from drumbeat.engine.plumbing.service import Service, ServiceContext
 from drumbeat.model.errors import Unavailable

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from drumbeat.engine.leading.elector import EXPIRED, RESIGNED, VOLUNTARY, LeaderElector
+from drumbeat.engine.leading.candidacy import EXPIRED, RESIGNED, VOLUNTARY
+from drumbeat.engine.leading.elector import LeaderElector
 from drumbeat.engine.plumbing.service import Service, ServiceContext, serving
 from drumbeat.engine.plumbing.time_outs import timeout_after
 from drumbeat.engine.plumbing.wake_up import WakeUp

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from drumbeat.engine.leading.elector import RESIGNED
+from drumbeat.engine.leading.candidacy import RESIGNED
 from drumbeat.engine.leading.leadership import Leadership
 from drumbeat.engine.plumbing.bus import Bus, EventListener
 from drumbeat.model.events import LeadershipGained, LeadershipLost

@@ -38,6 +38,8 @@ from drumbeat.model.events import (
     NodeStopped,
     ServiceFailed,
     TickFired,
+    WitnessLost,
+    WitnessTaken,
 )
 from drumbeat.model.fleet.node import Role
 from drumbeat.model.ids import NodeId
@@ -92,6 +94,12 @@ class RunningNode:
     async def start(self) -> None:
         """Send the first heartbeat, then start every service."""
         parts = self._parts
+        if parts.state.witness is not None:
+            self._unsubscribe += (  # before it is taken, which may be while the first is sent
+                self._bus.on(WitnessTaken, lambda _: parts.heartbeat.wake()),
+                self._bus.on(WitnessLost, lambda _: parts.heartbeat.wake()),
+            )
+            await parts.state.witness.start()  # before its number is in the row of this node
         await parts.heartbeat.once()
         conflicts = ConflictReporter(self._store.jobs, self._bus)
         self._unsubscribe += (
@@ -127,6 +135,7 @@ class RunningNode:
             await self._bounded(parts.worker.flush())
         await self._bounded(self._store.nodes.leave(parts.id))
         await parts.registration.leave(parts.id)
+        await self._free_witness()
         parts.executor.close()
         self._bus.emit(NodeStopped(parts.id))
         await self._bounded(self._bus.flush())
@@ -134,6 +143,7 @@ class RunningNode:
     async def crash(self) -> None:
         """End like a killed process: nothing is drained, given back or reported. For tests."""
         await self._end_services()
+        await self._free_witness()
         self._parts.executor.close()
 
     async def wait(self) -> None:
@@ -214,6 +224,10 @@ class RunningNode:
         if self._services is not None:
             self._services.cancel()
             await self._bounded(self.wait())
+
+    async def _free_witness(self) -> None:
+        if self._parts.state.witness is not None:
+            await self._parts.state.witness.stop()
 
     async def _bounded(self, last: Coroutine[Any, Any, None]) -> None:
         try:

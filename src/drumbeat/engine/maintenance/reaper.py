@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
+from drumbeat.engine.maintenance.dead_nodes import DeadNodes
 from drumbeat.engine.plumbing.service import Service, ServiceContext
 from drumbeat.model.events import AttemptLost, AttemptSuperseded
 from drumbeat.model.ids import NodeId, label_of
@@ -20,12 +22,32 @@ class Reaper(Service):
 
     name = "reaper"
 
-    def __init__(self, jobs: JobStore, every: float, context: ServiceContext) -> None:
+    def __init__(
+        self,
+        jobs: JobStore,
+        every: float,
+        context: ServiceContext,
+        *,
+        dead_nodes: DeadNodes | None = None,
+    ) -> None:
         super().__init__(context)
         self._jobs = jobs
         self._every = every
+        self._dead_nodes = dead_nodes
+        """Finds dead nodes before their heartbeats expire; None: the store cannot tell."""
+        self._reap_at = -inf
 
     async def once(self) -> float | None:
+        """Reap when it is time to, or when a node was found dead."""
+        now, dead_nodes = self._runtime.clock.elapsed(), self._dead_nodes
+        buried = 0 if dead_nodes is None else await dead_nodes.bury()
+        if buried or now >= self._reap_at:
+            self._reap_at = now + await self._reap_lost()
+        pause = max(0.0, self._reap_at - self._runtime.clock.elapsed())
+        return pause if dead_nodes is None else min(pause, dead_nodes.next_look())
+
+    async def _reap_lost(self) -> float:
+        """Reap a batch of lost attempts; return the seconds until the next."""
         attempts = await self._jobs.lost(BATCH)
         by_node: dict[NodeId, list[Attempt]] = {}
         for attempt in attempts:

@@ -134,7 +134,12 @@ class Ticker(Service):
             goes_on = await self._fire_planned(planned, now)
         else:
             goes_on = self._until_read() > 0 or await self._read_and_fire()
-        return self._until_next() if goes_on else None
+        if goes_on:
+            return self._until_next()
+        # The term is over, and with it this service; or it was only suspended for a moment.
+        self._upcoming.forget()
+        self._read_at = -inf
+        return AGAIN
 
     async def _fire_planned(self, planned: Sequence[Plan], now: datetime) -> bool:
         """Commit plans that were made ahead. False: the term is over."""

@@ -55,7 +55,7 @@ class Heartbeat(Service):
             raise
         self._state.last_beat_at = sent_at
         self._apply(pulse)
-        return self._state.heartbeats.every
+        return self._state.beat_every
 
     def _beat(self) -> Beat:
         return Beat(

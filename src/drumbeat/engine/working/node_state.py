@@ -11,6 +11,10 @@ from drumbeat.ports.clock import Clock
 
 if TYPE_CHECKING:
     from drumbeat.engine.leading.leadership import Leadership
+    from drumbeat.engine.leading.witness_keeper import WitnessKeeper
+
+BEAT_MISSING = 0.5
+"""Seconds between two heartbeats of a node whose witness others see free."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,15 @@ class NodeState:
         leadership: Leadership | None = None,
         *,
         followers_idle: bool = False,
+        witness: WitnessKeeper | None = None,
     ) -> None:
         self.heartbeats = heartbeats
         self.leadership = leadership
         """None: the node never leads."""
         self.followers_idle = followers_idle
         """Whether the node takes jobs only while it leads."""
+        self.witness = witness
+        """What holds the witness of the node; None: the store has no witnesses."""
         self._clock = clock
         self.last_beat_at = clock.elapsed()
         """When the last heartbeat that the store answered was sent, by elapsed time."""
@@ -55,6 +62,12 @@ class NodeState:
         """The epoch of the node's present term; None while it does not lead."""
         term = self.leadership.term if self.leadership is not None else None
         return None if term is None else term.epoch.number
+
+    @property
+    def beat_every(self) -> float:
+        """Seconds until the next heartbeat. Without its witness, a node shows that it lives."""
+        missing = self.witness is not None and self.witness.missing
+        return min(self.heartbeats.every, BEAT_MISSING) if missing else self.heartbeats.every
 
     @property
     def leads(self) -> bool:

@@ -142,6 +142,7 @@ def node_to_text(node: Node) -> str:
                 "fired": node.metrics.fired,
                 "last_claim_at": _instant_to_json(node.metrics.last_claim_at),
             },
+            **known(witness=node.witness),
         }
     )
 
@@ -160,6 +161,7 @@ def node_from_text(text: str) -> Node:
         data["draining"],
         _node_metrics_from_json(data.get("metrics", {})),
         tuple(data.get("addresses", ())),
+        data.get("witness"),
     )
 
 

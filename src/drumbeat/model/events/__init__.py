@@ -25,6 +25,7 @@ from drumbeat.model.events.job import TicketsRepublished as TicketsRepublished
 from drumbeat.model.events.leadership import CoordinatorAnswered as CoordinatorAnswered
 from drumbeat.model.events.leadership import CoordinatorFailed as CoordinatorFailed
 from drumbeat.model.events.leadership import ElectionOff as ElectionOff
+from drumbeat.model.events.leadership import LeaderEvicted as LeaderEvicted
 from drumbeat.model.events.leadership import LeaderForeign as LeaderForeign
 from drumbeat.model.events.leadership import LeadershipGained as LeadershipGained
 from drumbeat.model.events.leadership import LeadershipLost as LeadershipLost
@@ -37,6 +38,7 @@ from drumbeat.model.events.node import ListenerFailed as ListenerFailed
 from drumbeat.model.events.node import NodeDraining as NodeDraining
 from drumbeat.model.events.node import NodeStarted as NodeStarted
 from drumbeat.model.events.node import NodeStopped as NodeStopped
+from drumbeat.model.events.node import NodeVanished as NodeVanished
 from drumbeat.model.events.node import QueueAnswered as QueueAnswered
 from drumbeat.model.events.node import QueueFailed as QueueFailed
 from drumbeat.model.events.node import ServiceFailed as ServiceFailed
@@ -46,6 +48,8 @@ from drumbeat.model.events.node import StoreAnswered as StoreAnswered
 from drumbeat.model.events.node import StoreAwaited as StoreAwaited
 from drumbeat.model.events.node import StoreFailed as StoreFailed
 from drumbeat.model.events.node import TasksMissing as TasksMissing
+from drumbeat.model.events.node import WitnessLost as WitnessLost
+from drumbeat.model.events.node import WitnessTaken as WitnessTaken
 from drumbeat.model.events.schedule import PlanFailed as PlanFailed
 from drumbeat.model.events.schedule import ScheduleChanged as ScheduleChanged
 from drumbeat.model.events.schedule import ScheduleChangeWaits as ScheduleChangeWaits

@@ -69,6 +69,16 @@ class LockFailed(Event):
     error: BaseException
 
 
+class LeaderEvicted(Event):
+    """This node found the process of the leader dead, and ended its term at the coordinator."""
+
+    election: str
+    node: NodeId
+    leader: NodeId
+    token: int
+    """Of the term that was ended."""
+
+
 class LeaderForeign(Event):
     """The leader does not serve this node: probably two apps share one namespace."""
 

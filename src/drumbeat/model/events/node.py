@@ -69,6 +69,28 @@ class SettingUnused(Event):
     """A sentence that names the setting."""
 
 
+class WitnessTaken(Event):
+    """This node holds its witness: from now on the others notice its death at once."""
+
+    node: NodeId
+    number: int
+
+
+class WitnessLost(Event):
+    """The session of this node's witness ended, or it could not be taken; it is taken again."""
+
+    node: NodeId
+    error: BaseException
+    held: bool = True
+    """False: the node has never held it, so its death is noticed by its heartbeats and leases."""
+
+
+class NodeVanished(Event):
+    """This leader found the process of another node dead, before its heartbeat expired."""
+
+    node: NodeId
+
+
 class LabelShared(Event):
     """Another live node has the same label. Both work, but people cannot tell them apart."""
 

@@ -51,6 +51,9 @@ class Node:
     metrics: NodeMetrics = NodeMetrics()
     addresses: tuple[str, ...] = ()
     """Where it serves HTTP."""
+    witness: int | None = None
+    """The number that it holds in the store for as long as its process lives; None: it has none, so
+    that only its heartbeats show whether it lives."""
 
     @property
     def label(self) -> str:
@@ -104,6 +107,23 @@ class Pulse:
     """Holds that are over: the node was considered dead, and its jobs were given to others."""
     drain: bool = False
     """A person asked the node to finish its work and stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vanished:
+    """A node that should be alive by its last heartbeat, but does not hold its witness."""
+
+    node: NodeId
+    witness: int
+    beat_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class RollCall:
+    """Which nodes that have a witness should be alive, and which of them have vanished."""
+
+    expected: int
+    vanished: tuple[Vanished, ...] = ()
 
 
 def roles_of(names: Iterable[Role | str]) -> frozenset[Role]:

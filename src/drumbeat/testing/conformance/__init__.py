@@ -24,6 +24,7 @@ that deliberately broken backends fail the cases that should catch them.
 from drumbeat.testing.conformance.coordinator.suite import CoordinatorConformance
 from drumbeat.testing.conformance.queue import QueueConformance, TicketQueueConformance
 from drumbeat.testing.conformance.store.suite import StoreConformance
+from drumbeat.testing.conformance.store.witnesses import WitnessConformance
 from drumbeat.testing.conformance.traits import CoordinatorTraits, QueueTraits, StoreTraits
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "StoreConformance",
     "StoreTraits",
     "TicketQueueConformance",
+    "WitnessConformance",
 ]

@@ -60,14 +60,10 @@ class MemoryLeases:
             return term.lease
 
     async def release(self, lease: Lease) -> bool:
-        with self._lock:
-            term = self._live(lease.name)
-            if term is None or not self._same(term.lease, lease):
-                return False
-            del self._terms[lease.name]
-            self._turn(lease.name)
-        self._listeners.wake()
-        return True
+        return self._end(lease)
+
+    async def evict(self, lease: Lease) -> bool:
+        return self._end(lease)
 
     async def current(self, name: str) -> Lease | None:
         with self._lock:
@@ -84,6 +80,16 @@ class MemoryLeases:
             if term is None:
                 return self._turns.get(name, 0), None
             return None, until(term.ends_at, self._clock)
+
+    def _end(self, lease: Lease) -> bool:
+        with self._lock:
+            term = self._live(lease.name)
+            if term is None or not self._same(term.lease, lease):
+                return False
+            del self._terms[lease.name]
+            self._turn(lease.name)
+        self._listeners.wake()
+        return True
 
     def _live(self, name: str) -> Term | None:
         term = self._terms.get(name)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from drumbeat.backends.memory.store.jobs.job_table import JobTable
 from drumbeat.backends.memory.store.step import Step
-from drumbeat.model.fleet.node import Beat, NodeRecord, Pulse
+from drumbeat.model.fleet.node import Beat, NodeRecord, Pulse, Vanished
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Hold
 from drumbeat.ports.store import At
@@ -60,6 +60,27 @@ class MemoryNodes:
             for node in known:
                 self._records[node] = replace(self._records[node], drain_requested=True)
             return known
+
+    async def witnessed(self, at: At = None) -> Sequence[Vanished]:
+        """The nodes that are alive and have a witness, whether or not it is free."""
+        with self._step as step:
+            now = step.now(at)
+            return [
+                Vanished(node, record.node.witness, record.beat_at)
+                for node, record in sorted(self._records.items())
+                if record.node.witness is not None and record.expires_at > now
+            ]
+
+    async def bury(self, vanished: Vanished) -> bool:
+        """End the lifetime of a node that has sent no heartbeat since."""
+        with self._step:
+            record = self._records.get(vanished.node)
+            if record is None or record.beat_at != vanished.beat_at:
+                return False
+            if record.expires_at == record.beat_at:
+                return False
+            self._records[vanished.node] = replace(record, expires_at=record.beat_at)
+            return True
 
     def alive(self, node: NodeId, now: datetime) -> bool:
         """Whether a node's last heartbeat is not over. The caller holds the step."""

@@ -20,6 +20,7 @@ from drumbeat.backends.memory.store.tokens import MemoryTokens
 from drumbeat.forks import renew_in_children
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Topic
+from drumbeat.ports.witness import Witnesses
 
 
 class MemoryStore:
@@ -38,6 +39,7 @@ class MemoryStore:
         self._step = Step(clock, self._hints)
         self._table = JobTable(self._hints)
         self.nodes = MemoryNodes(self._step, self._table)
+        self.witnesses: Witnesses | None = None  # the process dies together with its store
         self.jobs = MemoryJobs(self._step, self._table, self.nodes)
         self.fence = MemoryFence(self._step, epoch_of)
         self._schedule_table = ScheduleTable(self._hints)

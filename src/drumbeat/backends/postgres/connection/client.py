@@ -90,6 +90,13 @@ def _end_abandoned(opening: asyncio.Future[Connection]) -> None:
         opening.result().terminate()
 
 
+def socket_of(connection: Connection) -> int:
+    """The descriptor of the socket; -1 if it is closed already."""
+    transport: asyncio.Transport | None = cast("Any", connection)._transport  # noqa: SLF001 - it tells nobody else
+    found: Any = None if transport is None else transport.get_extra_info("socket")
+    return -1 if found is None else int(found.fileno())
+
+
 ServerError: type[Exception] = asyncpg.PostgresError
 """An error that the server sent."""
 ClientError: type[Exception] = asyncpg.InterfaceError

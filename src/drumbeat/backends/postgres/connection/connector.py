@@ -9,7 +9,9 @@ number that it was given differs from that of the process that answers.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from drumbeat.backends.postgres.connection.address import Address, Pooler
@@ -26,6 +28,7 @@ STATEMENTS: Final = 512
 """How many prepared statements a connection keeps."""
 SLACK: Final = 2.0
 """Seconds that the server gets to end a statement itself before the client does."""
+NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
 _FACTS = """
 SELECT pg_backend_pid() AS process,
        current_setting('server_version_num')::int AS version,
@@ -69,10 +72,13 @@ class Connector:
         """Whether there is a pooler in transaction mode; False until it is known."""
         return bool(self._pooled)
 
-    async def connect(self) -> Connection:
-        """A new connection; the first call checks the server. Errors are those for callers."""
+    async def connect(self, settings: Mapping[str, str] = NO_SETTINGS) -> Connection:
+        """A new connection; the first call checks the server. Errors are those for callers.
+
+        `settings` are those of the server for this session, in addition to the usual ones.
+        """
         try:
-            return await self._connect()
+            return await self._connect(settings)
         except Exception as error:
             meant = translated(error, self.address)
             if meant is None:
@@ -80,10 +86,10 @@ class Connector:
             secret = self.address.scrubbed(str(error)) != str(error)
             raise meant from None if secret else error
 
-    async def _connect(self) -> Connection:
+    async def _connect(self, more: Mapping[str, str]) -> Connection:
         if not self._checked:
             await self._check()
-        settings = {} if self.pooled else self._settings()
+        settings = {} if self.pooled else {**self._settings(), **more}
         at_once = self.address.pooler is not Pooler.SESSION  # a pooler accepts few settings
         connection = await self._reach(
             statement_cache_size=0 if self.pooled else STATEMENTS,

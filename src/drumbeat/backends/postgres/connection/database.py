@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from threading import Lock
 from typing import Any
@@ -14,6 +14,7 @@ from drumbeat.backends.postgres.connection.connector import Connector, Limits
 from drumbeat.backends.postgres.connection.hints import Hints
 from drumbeat.backends.postgres.connection.listener import Listener
 from drumbeat.backends.postgres.connection.pool import CLOSING, Pool
+from drumbeat.backends.postgres.connection.session import Session
 from drumbeat.backends.postgres.connection.statements import Names
 from drumbeat.backends.postgres.schema.schema import Schema
 from drumbeat.forks import leave_to_parent, renew_in_children
@@ -130,6 +131,11 @@ class Database:
             await self.open()
         async with self._here().pool.lend() as connection:
             yield connection
+
+    async def session(self, settings: Mapping[str, str], on_lost: Callable[[], None]) -> Session:
+        """A connection of its own on the running loop, for what ends with its session."""
+        connection = await self._connector.connect(settings)
+        return Session(connection, self.address, on_lost)
 
     def lend(self) -> AbstractAsyncContextManager[Connection]:
         """A connection for upgrades: the schema may not exist yet."""

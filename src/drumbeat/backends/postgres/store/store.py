@@ -17,6 +17,7 @@ from drumbeat.backends.postgres.store.retention import PostgresRetention
 from drumbeat.backends.postgres.store.schedules.schedules import PostgresSchedules
 from drumbeat.backends.postgres.store.statements import JOBS
 from drumbeat.backends.postgres.store.tokens import PostgresTokens
+from drumbeat.backends.postgres.store.witnesses import PostgresWitnesses
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Topic
 
@@ -44,8 +45,14 @@ class PostgresStore:
         self.queues = PostgresQueues(self.database)
         self.audit = PostgresAudit(self.database)
         self.tokens = PostgresTokens(self.database)
+        self._witnesses = PostgresWitnesses(self.database)
         self.joining = PostgresJoining(self.database.names)
         self._now = JOBS.of(self.database.names).now
+
+    @property
+    def witnesses(self) -> PostgresWitnesses | None:
+        """None behind a pooler in transaction mode, which keeps no sessions."""
+        return None if self.database.pooled else self._witnesses
 
     async def open(self) -> None:
         await self.database.open()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from drumbeat.backends.sqlite.connection.database import Access, Database, OpenDatabase
 from drumbeat.backends.sqlite.connection.hints import topics
+from drumbeat.backends.sqlite.connection.witness_file import AVAILABLE, WitnessFile
 from drumbeat.backends.sqlite.schema.schema import Schema
 from drumbeat.backends.sqlite.store.audit import SqliteAudit
 from drumbeat.backends.sqlite.store.fence import SqliteFence
@@ -20,6 +21,7 @@ from drumbeat.backends.sqlite.store.retention import SqliteRetention
 from drumbeat.backends.sqlite.store.schedules.schedule_store import SqliteSchedules
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.tokens import SqliteTokens
+from drumbeat.backends.sqlite.store.witnesses import SqliteWitnesses
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Topic
 
@@ -56,6 +58,7 @@ class SqliteStore:
         self.schedules = SqliteSchedules(self.database, clock)
         self.jobs = SqliteJobs(self.database, clock, self._groups)
         self.nodes = SqliteNodes(self.database, clock)
+        self.witnesses = self._witnesses(access.path) if AVAILABLE else None
         self.fence = SqliteFence(self.database)
         self.retention = SqliteRetention(self.database, clock)
         self.queues = SqliteQueues(self.database, clock)
@@ -80,6 +83,9 @@ class SqliteStore:
     def subscribe(self, topic: Topic, wake: Callable[[], None]) -> Callable[[], None]:
         """Call `wake` on the loop that runs here now, after a commit of any process."""
         return self.database.messenger.subscribe(TOPICS[topic], wake)
+
+    def _witnesses(self, path: Path) -> SqliteWitnesses:
+        return SqliteWitnesses(self.database, self._clock, WitnessFile(path))
 
     def _begin(self, connection: sqlite3.Connection) -> StoreSession:
         return StoreSession(connection, self._clock, self._groups, self.database.messenger)

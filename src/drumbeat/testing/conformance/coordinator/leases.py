@@ -230,6 +230,63 @@ class LeaseConformance:
             assert await other.leases.current("scheduler") == granted[0]
 
 
+class EvictionConformance:
+    """The term of a dead holder is ended by others, and never a later one."""
+
+    async def test_another_handle_evicts_the_holder_of_a_term(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        lease = await acquired(coordinator, traits)
+        async with traits.another() as other:
+            seen = await other.leases.current("scheduler")
+            assert seen is not None
+            assert await other.leases.evict(seen)
+            assert await other.leases.current("scheduler") is None
+            assert await coordinator.leases.renew(lease) is None
+            new = await other.leases.acquire("scheduler", BERT, traits.lasting)
+            assert new is not None
+            assert new.token > lease.token
+
+    async def test_the_eviction_of_an_old_term_touches_nothing(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        old = await acquired(coordinator, traits)
+        assert await coordinator.leases.evict(old)
+        assert not await coordinator.leases.evict(old)
+        new = await acquired(coordinator, traits)
+        assert not await coordinator.leases.evict(old)
+        assert await coordinator.leases.current("scheduler") == new
+        assert await coordinator.leases.renew(new) == new
+
+    async def test_a_term_is_not_evicted_by_the_name_of_another_holder(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        lease = await acquired(coordinator, traits)
+        assert not await coordinator.leases.evict(replace(lease, holder=BERT))
+        assert not await coordinator.leases.evict(replace(lease, token=lease.token + 1))
+        assert not await coordinator.leases.evict(replace(lease, domain="another"))
+        assert await coordinator.leases.renew(lease) == lease
+
+    async def test_the_eviction_of_an_expired_term_touches_nothing(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        old = await briefly(coordinator, traits)
+        await let_expire(coordinator, traits, old)
+        assert not await coordinator.leases.evict(old)
+        new = await coordinator.leases.acquire("scheduler", BERT, traits.lasting)
+        assert not await coordinator.leases.evict(old)
+        assert await coordinator.leases.current("scheduler") == new
+
+    async def test_a_term_evicted_at_once_by_many_is_over(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        lease = await acquired(coordinator, traits)
+        async with traits.another() as other:
+            ended = await race(lambda number: (coordinator, other)[number % 2].leases.evict(lease))
+            assert any(ended)
+            assert await other.leases.current("scheduler") is None
+
+
 class VacancyConformance:
     """A node that waits for a name is woken when it may be vacant."""
 
@@ -260,4 +317,18 @@ class VacancyConformance:
             campaign = group.create_task(win(other, traits))
             await let_others_run()
             await let_expire(coordinator, traits, lease)
+        assert campaign.result().token > lease.token
+
+    async def test_waiting_candidates_are_woken_by_an_eviction(
+        self, coordinator: Coordinator, traits: CoordinatorTraits
+    ) -> None:
+        lease = await acquired(coordinator, traits)
+        async with (
+            asyncio.timeout(traits.patience),
+            traits.another() as other,
+            asyncio.TaskGroup() as group,
+        ):
+            campaign = group.create_task(win(other, traits))
+            await let_others_run()
+            assert await other.leases.evict(lease)
         assert campaign.result().token > lease.token

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.conformance.coordinator.configuration import ConfigurationConformance
-from drumbeat.testing.conformance.coordinator.leases import LeaseConformance, VacancyConformance
+from drumbeat.testing.conformance.coordinator.leases import (
+    EvictionConformance,
+    LeaseConformance,
+    VacancyConformance,
+)
 from drumbeat.testing.conformance.coordinator.registry import RegistryConformance
 
 
 class CoordinatorConformance(
-    LeaseConformance, VacancyConformance, RegistryConformance, ConfigurationConformance
+    LeaseConformance,
+    EvictionConformance,
+    VacancyConformance,
+    RegistryConformance,
+    ConfigurationConformance,
 ):
     """All cases of a coordinator."""
 

@@ -25,6 +25,16 @@ UPDATE nodes SET expires_at = beat_at WHERE id = ?;
 -- All nodes by identity.
 SELECT node, beat_at, expires_at, drain_requested FROM nodes ORDER BY id;
 
+-- name: witnesses
+-- The nodes that have a witness and are alive at an instant.
+SELECT id, json_extract(node, '$.witness') AS number, beat_at FROM nodes
+WHERE expires_at > ? AND number IS NOT NULL;
+
+-- name: bury
+-- End the lifetime of a node that has sent no heartbeat since an instant.
+UPDATE nodes SET expires_at = beat_at WHERE id = ? AND beat_at = ? AND expires_at > beat_at
+RETURNING id;
+
 -- name: drain
 -- Ask a node to finish its work and stop.
 UPDATE nodes SET drain_requested = 1 WHERE id = ? RETURNING id;
