@@ -5,13 +5,17 @@ RUN := scripts/uv run --locked
 LOWEST := .venv-lowest/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-locked test-lowest chaos simulate mutants check image bench docs format lock clean
+.PHONY: help demo web test test-locked test-lowest chaos simulate mutants check image bench docs format lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 demo: ## run a fleet of processes that loses its leader and no tick; it ends by itself
 	UV_PROJECT_ENVIRONMENT=.venv-demo $(RUN) --no-dev drumbeat demo
+
+web: ## build the dashboard into the package, with Node.js; only needed after a change in web/
+	$(RUN) python scripts/dashboard_types.py
+	scripts/web build
 
 TESTERS ?= 4
 test: test-locked test-lowest ## run all tests on real servers; missing servers are installed first
@@ -45,12 +49,13 @@ mutants: ## plant known bugs in copies of the source, one at a time, and list th
 	$(RUN) python -m servers install || test -z "$$CI"
 	$(RUN) python -m mutants --processes $(PROCESSES)
 
-check: ## check formatting, lint, types (mypy and pyright) and import contracts
+check: ## check formatting, lint, types (mypy and pyright), import contracts and the built dashboard
 	$(RUN) ruff format --check
 	$(RUN) ruff check
 	$(RUN) mypy
 	$(RUN) pyright
 	$(RUN) lint-imports --no-logo --no-cache
+	scripts/web check
 
 image: ## build the container image `drumbeat`; the exit codes are in scripts/image
 	scripts/image
@@ -72,5 +77,5 @@ lock: ## update the lock files after a change of the dependencies in pyproject.t
 		--output-file requirements-lowest.txt pyproject.toml
 
 clean: ## remove everything that the other targets made
-	rm -rf .venv .venv-demo .venv-lowest .tools .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist chaos-report
+	rm -rf .venv .venv-demo .venv-lowest .tools .mypy_cache .ruff_cache .import_linter_cache .hypothesis dist chaos-report web/node_modules
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -105,6 +105,12 @@ CONSUL = Package(
 FAKETIME = Package(
     name="faketime", server="faketime", program="faketime", debian=("faketime",), needed=False
 )
+CHROMIUM = Package(
+    name="chromium",
+    server="Chromium",
+    program="chromium",
+    debian=("chromium", "fonts-inter", "fonts-jetbrains-mono", "fonts-dejavu-core"),
+)
 
 PACKAGES = {
     package.name: package
@@ -117,6 +123,7 @@ PACKAGES = {
         ETCD_3_4,
         CONSUL,
         FAKETIME,
+        CHROMIUM,
     )
 }
 """All packages by name."""

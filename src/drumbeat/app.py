@@ -42,6 +42,7 @@ from drumbeat.wiring.timings import check
 
 if TYPE_CHECKING:
     from drumbeat.api.http.application import Api
+    from drumbeat.dashboard.site import Site
     from drumbeat.engine.jobs import Jobs
     from drumbeat.engine.leading.lock import Lock
     from drumbeat.engine.leading.status import LeadershipStatus
@@ -346,8 +347,8 @@ class Drumbeat(Declarations):
         """
         self._lifecycle.run(roles)
 
-    def asgi(self) -> Api:
-        """The HTTP API as an ASGI app, to be mounted into another: `site.mount("/jobs", ...)`.
+    def asgi(self) -> Site[Api]:
+        """The HTTP API and the dashboard as an ASGI app: `site.mount("/drumbeat", app.asgi())`.
 
         It is served for as long as the other app is; this app has to be started beside it.
         """

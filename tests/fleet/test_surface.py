@@ -20,8 +20,15 @@ from drumbeat.fleet.fleet import Fleet
 ROOT = Path(__file__).parents[2]
 PATHS_OF_OTHERS = {"events.follow": "/events", "health": "/health", "now": "/health"}
 """Operations whose route is written by hand: a stream, and what a node tells anybody."""
-WITHOUT_A_COMMAND = {"jobs.create_many", "schedules.preview_rule"}
-"""A terminal submits one job at a time, and `drumbeat cron` needs no fleet."""
+WITHOUT_A_COMMAND = {
+    "jobs.create_many",
+    "schedules.preview_rule",
+    "overview.history",
+    "overview.schedules",
+    "overview.timeline",
+}
+"""A terminal submits one job at a time, `drumbeat cron` needs no fleet, and these pictures need a
+screen: `drumbeat schedule` tells the same in words."""
 
 
 def operations() -> Iterator[str]:

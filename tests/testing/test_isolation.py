@@ -255,7 +255,7 @@ class TestWithoutAnEventLoop:
 
 
 async def test_a_mounted_api_serves_the_isolated_app(app: Drumbeat) -> None:
-    api = app.asgi()
+    api = app.asgi().api
     fleet = api._fleet
     with isolated(app) as test:
         await app.task_named("send").submit(42)

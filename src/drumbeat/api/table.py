@@ -12,6 +12,7 @@ from drumbeat.fleet.fleet import Fleet
 from drumbeat.fleet.jobs import FleetJobs
 from drumbeat.fleet.nodes import FleetNodes
 from drumbeat.fleet.operations import FleetOperations
+from drumbeat.fleet.overview import FleetOverview
 from drumbeat.fleet.queues import FleetQueues
 from drumbeat.fleet.schedules import FleetSchedules
 from drumbeat.fleet.tokens import FleetTokens
@@ -27,6 +28,7 @@ TABLE: tuple[AnyRoute, ...] = (
     *routes_of(Fleet),
     *routes_of(FleetTokens, "tokens"),
     *routes_of(FleetAudit, "audit"),
+    *routes_of(FleetOverview, "overview"),
     *events.ROUTES,
     *cluster.ROUTES,
     *probes.ROUTES,

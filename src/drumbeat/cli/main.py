@@ -33,6 +33,7 @@ COMMANDS = (
     CommandEntry("scheduler", "run", "Run a node that only schedules.", "scheduler"),
     CommandEntry("worker", "run", "Run a node that only works.", "worker"),
     CommandEntry("api", "run", "Run a node that only serves HTTP.", "api"),
+    CommandEntry("overview", "overview", "Show what needs attention."),
     CommandEntry("schedule", "schedule.schedule", "List, show, change and explain schedules."),
     CommandEntry("job", "job.job", "Submit, list, show, cancel and retry jobs, and wait for them."),
     CommandEntry("operation", "operation", "List, show and cancel bulk changes of jobs."),

@@ -14,6 +14,7 @@ from drumbeat.fleet.events import FleetEvents
 from drumbeat.fleet.jobs import FleetJobs
 from drumbeat.fleet.nodes import FleetNodes
 from drumbeat.fleet.operations import FleetOperations
+from drumbeat.fleet.overview import FleetOverview
 from drumbeat.fleet.queues import FleetQueues
 from drumbeat.fleet.schedules import FleetSchedules
 from drumbeat.fleet.tokens import FleetTokens
@@ -59,6 +60,9 @@ class Fleet(Protocol):
 
     @property
     def events(self) -> FleetEvents: ...
+
+    @property
+    def overview(self) -> FleetOverview: ...
 
     async def health(self) -> HealthView:
         """The health of the node that answers. It is returned, not raised, if unhealthy."""

@@ -124,7 +124,7 @@ def _served_by(app: Drumbeat, mounted: Sequence[Api]) -> Generator[None]:
     """Let the APIs that are mounted into a web app serve what the app is now."""
     before = [dict(vars(api)) for api in mounted]
     if mounted:
-        served = vars(app.asgi())
+        served = vars(app.asgi().api)
         for api in mounted:
             vars(api).update(served)
     try:

@@ -10,6 +10,7 @@ from drumbeat.api.http.application import Api
 from drumbeat.api.table import OF_WORKERS, TABLE
 from drumbeat.backend_factory import extra
 from drumbeat.config import Config
+from drumbeat.dashboard.site import Site
 from drumbeat.fleet.local.fleet import LocalFleet
 from drumbeat.model.fleet.node import Role
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
     from drumbeat.api.http.listeners import HttpListeners
 
 
-def api_of(fleet: LocalFleet) -> Api:
-    """The whole API, to be mounted into another app, whose addresses are unknown here."""
-    return Api(fleet, AccessControl(fleet), TABLE)
+def api_of(fleet: LocalFleet) -> Site[Api]:
+    """The API and the dashboard, to be mounted into another app of unknown addresses."""
+    return Site(Api(fleet, AccessControl(fleet), TABLE))
 
 
 def serves_http(config: Config, roles: frozenset[Role]) -> bool:
@@ -37,7 +38,7 @@ def http_listeners(fleet: LocalFleet, roles: frozenset[Role]) -> HttpListeners:
     listeners: list[HttpListener] = []
     if Role.API in roles:
         api = Api(fleet, AccessControl(fleet, local=is_loopback(config.http_addr)), TABLE)
-        listeners.append(HttpListener(Server(api, config.http_addr), api))
+        listeners.append(HttpListener(Server(Site(api), config.http_addr), api))
     address = config.worker_http_addr
     if Role.WORKER in roles and address is not None:
         api = Api(fleet, AccessControl(fleet, local=is_loopback(address)), OF_WORKERS)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from drumbeat.api.http.application import Api
 from drumbeat.config import masked
 from drumbeat.config.backends import NONE
+from drumbeat.dashboard.site import Site
 from drumbeat.engine.lifecycle.node import RunningNode
 from drumbeat.engine.lifecycle.own_process import (
     exit_on_failed_start,
@@ -108,12 +109,12 @@ class Lifecycle:
             with asyncio.Runner(loop_factory=fastest) as runner:
                 runner.run(self._run(chosen))
 
-    def asgi(self) -> Api:
-        """The HTTP API as an ASGI app, closed when the node stops."""
+    def asgi(self) -> Site[Api]:
+        """The HTTP API and the dashboard as an ASGI app, closed when the node stops."""
         self._app.measure()
-        api = api_of(self._app.fleet)
-        self._mounted.append(api)
-        return api
+        site = api_of(self._app.fleet)
+        self._mounted.append(site.api)
+        return site
 
     async def _run(self, roles: Iterable[Role | str]) -> None:
         config = self._app.config

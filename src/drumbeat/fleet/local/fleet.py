@@ -15,6 +15,7 @@ from drumbeat.fleet.local.health import health_view
 from drumbeat.fleet.local.jobs import LocalJobs
 from drumbeat.fleet.local.nodes import LocalNodes
 from drumbeat.fleet.local.operations import LocalOperations
+from drumbeat.fleet.local.overview.overview import LocalOverview
 from drumbeat.fleet.local.queues import LocalQueues
 from drumbeat.fleet.local.schedules import LocalSchedules
 from drumbeat.fleet.local.services import Services
@@ -47,6 +48,7 @@ class LocalFleet:
         self.tokens = LocalTokens(services, self.trail)
         self.audit = LocalAudit(services)
         self.events = LocalEvents(services)
+        self.overview = LocalOverview(services)
 
     def acting_as(self, actor: Actor) -> LocalFleet:
         """The same fleet, whose changes are recorded as those of the actor."""

@@ -15,6 +15,8 @@ from drumbeat.engine.submitting.submitter import Submitter
 from drumbeat.engine.tasks.registry import TaskRegistry
 from drumbeat.fleet.local.events.feed import Feed
 from drumbeat.fleet.local.events.watcher import watched
+from drumbeat.fleet.local.job_history import JobHistory
+from drumbeat.fleet.local.overview.schedule_list import ScheduleList
 from drumbeat.fleet.local.phase import Phase
 from drumbeat.fleet.local.queue_names import QueueNames
 from drumbeat.fleet.local.queue_rates import QueueRates
@@ -53,7 +55,9 @@ class Services:
     """The metrics of this node; None: it is not measured."""
     reachability: Reachability = field(init=False)
     rates: QueueRates = field(default_factory=QueueRates)
+    history: JobHistory = field(default_factory=JobHistory)
     queue_names: QueueNames = field(init=False)
+    schedule_list: ScheduleList = field(init=False)
     feed: Feed = field(init=False)
 
     def __post_init__(self) -> None:
@@ -61,4 +65,5 @@ class Services:
         reachability = Reachability(self.store, self.leadership, self.queue, clock)
         object.__setattr__(self, "reachability", reachability)
         object.__setattr__(self, "queue_names", QueueNames(self.store, clock))
+        object.__setattr__(self, "schedule_list", ScheduleList(self))
         object.__setattr__(self, "feed", Feed(self.runtime, watched(self)))

@@ -19,6 +19,7 @@ from drumbeat.fleet.remote.parts import (
     RemoteConfiguration,
     RemoteElections,
     RemoteNodes,
+    RemoteOverview,
     RemoteQueues,
     RemoteTokens,
 )
@@ -71,6 +72,7 @@ class RemoteFleet(RemoteResource):
         self.configuration = part(RemoteConfiguration, transport)
         self.tokens = part(RemoteTokens, transport)
         self.audit = part(RemoteAudit, transport)
+        self.overview = part(RemoteOverview, transport)
         self.events = RemoteEvents(transport)
 
     def __repr__(self) -> str:

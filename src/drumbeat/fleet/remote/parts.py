@@ -8,6 +8,7 @@ from drumbeat.fleet.audit import FleetAudit
 from drumbeat.fleet.configuration import FleetConfiguration
 from drumbeat.fleet.elections import FleetElections
 from drumbeat.fleet.nodes import FleetNodes
+from drumbeat.fleet.overview import FleetOverview
 from drumbeat.fleet.queues import FleetQueues
 from drumbeat.fleet.remote.resource import RemoteResource, every_page
 from drumbeat.fleet.tokens import FleetTokens
@@ -33,6 +34,10 @@ class RemoteConfiguration(RemoteResource, FleetConfiguration):
 
 class RemoteTokens(RemoteResource, FleetTokens):
     """The tokens of the HTTP API. All of it needs the scope admin."""
+
+
+class RemoteOverview(RemoteResource, FleetOverview):
+    """How a whole fleet and its schedules stand."""
 
 
 class RemoteAudit(RemoteResource, FleetAudit):

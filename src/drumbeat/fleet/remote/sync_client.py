@@ -18,6 +18,7 @@ from drumbeat.fleet.remote.parts import (
     RemoteConfiguration,
     RemoteElections,
     RemoteNodes,
+    RemoteOverview,
     RemoteQueues,
     RemoteTokens,
 )
@@ -128,6 +129,15 @@ class SyncTokens(BlockingResource[RemoteTokens]):
     revoke = waited(RemoteTokens.revoke)
 
 
+class SyncOverview(BlockingResource[RemoteOverview]):
+    """How a whole fleet and its schedules stand."""
+
+    get = waited(RemoteOverview.get)
+    history = waited(RemoteOverview.history)
+    schedules = waited(RemoteOverview.schedules)
+    timeline = waited(RemoteOverview.timeline)
+
+
 class SyncAudit(BlockingResource[RemoteAudit]):
     """Who changed what, and why."""
 
@@ -173,6 +183,7 @@ class SyncClient(BlockingResource[RemoteFleet]):
         self.configuration = SyncConfiguration(client.configuration, thread)
         self.tokens = SyncTokens(client.tokens, thread)
         self.audit = SyncAudit(client.audit, thread)
+        self.overview = SyncOverview(client.overview, thread)
         self.events = SyncEvents(client.events, thread)
 
     def __repr__(self) -> str:

@@ -169,6 +169,7 @@ class Watcher(Service):
                 )
         self._queues_seen = True
         self._services.rates.note(seen)
+        self._services.history.note(seen)
 
     def _is_new(self, kind: EventKind, name: str, state: Hashable) -> bool:
         key = (kind, name)

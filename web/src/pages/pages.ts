@@ -1,0 +1,45 @@
+// The pages: what stands in the side bar, and which component shows a path.
+
+import type { Component } from 'svelte'
+
+import type { Scope } from '../api/types'
+import type { IconName } from '../components/Icon.svelte'
+
+interface Found {
+  default: Component
+}
+
+export interface PageEntry {
+  path: readonly string[]
+  title: string
+  icon: IconName
+  /** The key that goes there after `g`. */
+  key: string
+  group: string
+  /** The lowest scope that sees it. */
+  scope?: Scope
+  load: () => Promise<Found>
+  /** The page of one of them: `/jobs/7`. */
+  one?: () => Promise<Found>
+}
+
+export const PAGES: readonly PageEntry[] = [
+  { path: [], title: 'Overview', icon: 'overview', key: 'o', group: '', load: () => import('./overview/Overview.svelte') },
+  {
+    path: ['schedules'],
+    title: 'Schedules',
+    icon: 'schedules',
+    key: 's',
+    group: 'Schedules',
+    load: () => import('./schedules/Schedules.svelte'),
+  },
+]
+
+const NONE = { load: (): Promise<Found> => import('./NotFound.svelte') }
+
+export function pageOf(path: readonly string[]): { load: () => Promise<Found> } {
+  const entry = PAGES.find((each) => (each.path[0] ?? '') === (path[0] ?? ''))
+  if (entry === undefined || path.length > entry.path.length + 1) return NONE
+  if (path.length === entry.path.length) return entry
+  return entry.one === undefined ? NONE : { load: entry.one }
+}
