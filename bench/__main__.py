@@ -29,10 +29,13 @@ NAMES = (
     "worker",
     "http",
     "cluster",
+    "dashboard",
     "elections",
     "deaths",
 )
-LONG = frozenset({"cluster", "deaths", "elections", "postgres_lists", "tick_lateness"})
+LONG = frozenset(
+    {"cluster", "dashboard", "deaths", "elections", "postgres_lists", "tick_lateness"}
+)
 """Run only if they are named, because they take long."""
 
 

@@ -186,6 +186,7 @@ def test_development_keeps_the_file_of_the_app_and_restarts_when_code_changes(
 ) -> None:
     development = start("dev", "shop:app", "--http-addr", "127.0.0.1:0")
     development.says("In another terminal: drumbeat --app shop:app schedule list")
+    assert "The dashboard is at the address that is logged below." in development.seen[-1]
     development.says("Became the leader")
     assert not (folder / "drumbeat.db").exists()
     assert "hourly" in ask("--app", "shop:app", "schedule", "list").stdout

@@ -1,7 +1,7 @@
 // Requests to the API. The page and the API have one place, so addresses are relative to it.
 
 import { clock } from '../lib/clock.svelte'
-import { readJson } from '../lib/json'
+import { readJson, writeJson } from '../lib/json'
 import { connection } from './connection.svelte'
 import { Problem, problemOf, UNREACHABLE } from './problem'
 
@@ -74,7 +74,7 @@ export async function send<T>(
   const response = await answered(withQuery(address(...path), sent.query), {
     method,
     headers: given,
-    body: sent.body === undefined ? null : JSON.stringify(sent.body),
+    body: sent.body === undefined ? null : writeJson(sent.body, 0),
   })
   const text = await response.text()
   return (text === '' ? undefined : readJson(text)) as T

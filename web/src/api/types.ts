@@ -206,6 +206,8 @@ export interface HealthView {
   is_leader: boolean
   /** Whether the coordinator answers. */
   coordinator_health: boolean
+  /** Whether the queue answers; a node is healthy without, since the store hints its workers. */
+  queue_health: boolean
   /** Now, in seconds since 1970. */
   timestamp: number
   leader_election_enabled: boolean
@@ -242,6 +244,8 @@ export interface JobFilterView {
   until?: string | null
   /** Only jobs that were cancelled because they had expired. */
   expired?: boolean
+  /** Only jobs that were skipped because their limit was reached. */
+  skipped?: boolean
 }
 
 /** Which jobs are wanted, and which page of them. */
@@ -258,6 +262,8 @@ export interface JobQuery {
   until?: string | null
   /** Only jobs that were cancelled because they had expired. */
   expired?: boolean
+  /** Only jobs that were skipped because their limit was reached. */
+  skipped?: boolean
   limit?: number
   /** Where the page before ended; the `Link` header of that page has it. */
   after?: string | null
@@ -293,6 +299,8 @@ export interface JobView {
   expires_at: string | null
   /** Whether it was cancelled because it had expired. */
   expired: boolean
+  /** Whether it was skipped because its limit was reached. */
+  skipped: boolean
   result: unknown
   error: string | null
   cancel_requested: boolean

@@ -18,7 +18,9 @@ function written(value: unknown, indent: number, before: string): string {
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
   const items = Array.isArray(value)
     ? value.map((each) => written(each, indent, inner))
-    : Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}: ${written(each, indent, inner)}`)
+    : Object.entries(value)
+        .filter(([, each]) => each !== undefined)
+        .map(([name, each]) => `${JSON.stringify(name)}: ${written(each, indent, inner)}`)
   if (items.length === 0) return open + close
   if (indent === 0) return `${open}${items.join(', ')}${close}`
   return `${open}\n${inner}${items.join(`,\n${inner}`)}\n${before}${close}`

@@ -32,6 +32,15 @@ export const PAGES: readonly PageEntry[] = [
     key: 's',
     group: 'Schedules',
     load: () => import('./schedules/Schedules.svelte'),
+    one: () => import('./schedule/Schedule.svelte'),
+  },
+  {
+    path: ['timeline'],
+    title: 'Timeline',
+    icon: 'timeline',
+    key: 't',
+    group: 'Schedules',
+    load: () => import('./timeline/Timeline.svelte'),
   },
 ]
 

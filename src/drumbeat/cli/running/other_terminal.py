@@ -1,9 +1,10 @@
-"""What `drumbeat dev` says when a node starts: its store, and how to look at it meanwhile."""
+"""What `drumbeat dev` says when a node starts: its store, its dashboard, and other ways to look."""
 
 from __future__ import annotations
 
 from drumbeat.cli.session.target import IN_MEMORY
 from drumbeat.config import Config, Level
+from drumbeat.config.kinds import host_and_port
 
 SAMPLE = "drumbeat.cli.running.sample_app:app"
 ANY_PORT = ":0"
@@ -11,13 +12,20 @@ ANY_PORT = ":0"
 
 def where_it_runs(path: str, config: Config, *, serves_http: bool) -> str:
     """Which app runs on which store, and a command that looks at it from another terminal."""
-    store = config.shown("store")
+    store, page = config.shown("store"), _dashboard(config) if serves_http else ""
     if path == SAMPLE:
         return (
-            f"Running sample tasks on {store}. In another terminal: drumbeat schedule list; "
+            f"Running sample tasks on {store}. {page}In another terminal: drumbeat schedule list; "
             f"drumbeat job submit greet name=Anna --wait"
         )
-    return f"Running {path} on {store}. {_way(path, config, serves_http=serves_http)}"
+    return f"Running {path} on {store}. {page}{_way(path, config, serves_http=serves_http)}"
+
+
+def _dashboard(config: Config) -> str:
+    if config.http_addr.endswith(ANY_PORT):
+        return "The dashboard is at the address that is logged below. "
+    host, port = host_and_port(config.http_addr)
+    return f"Dashboard: http://{host or 'localhost'}:{port}/. "
 
 
 def _way(path: str, config: Config, *, serves_http: bool) -> str:

@@ -76,3 +76,31 @@ export function triggerMany(all: readonly Named[], changed: () => Promise<void>)
     },
   })
 }
+
+export function remove(name: string): void {
+  confirmation.ask({
+    title: `Delete “${name}”?`,
+    text: 'It fires no more. Its ledger stays, and its jobs still run. If code declares it, the next start of a node declares it again.',
+    act: 'Delete',
+    destructive: true,
+    make: async (reason) => {
+      await send('DELETE', ['schedules', name], { reason })
+      location.hash = href(['schedules'])
+      return `Deleted “${name}”`
+    },
+  })
+}
+
+export function handBack(name: string, changed: () => Promise<void>): void {
+  confirmation.ask({
+    title: `Hand “${name}” back to code?`,
+    text: 'The next declaration in code defines it again, and the edits of people are gone.',
+    act: 'Hand back',
+    destructive: true,
+    make: async (reason) => {
+      await send('POST', ['schedules', name, 'hand-back'], { body: { reason } })
+      await changed()
+      return `Code defines “${name}” again from its next start`
+    },
+  })
+}
