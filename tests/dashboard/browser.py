@@ -30,6 +30,8 @@ PATIENCE = 30_000
 """The longest wait for something on a page, in milliseconds: the machine may be busy."""
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 WIDE, PHONE = (1440, 900), (390, 844)
+PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""Waits until what was changed is painted."""
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
@@ -92,6 +94,7 @@ class Window:
             return
         for theme in THEMES:
             self.page.emulate_media(color_scheme=theme)
+            self.page.evaluate(PAINTED)
             self.page.screenshot(
                 path=IMAGES / f"dashboard-{name}-{theme}.png", animations="disabled"
             )

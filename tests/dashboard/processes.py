@@ -35,8 +35,10 @@ class Fleet:
         self.nodes: dict[str, Node] = {}
         self.address = ""
 
-    def start(self, label: str, roles: str, app: str = "shop:app") -> Node:
-        """Start a node and wait until it runs."""
+    def start(
+        self, label: str, roles: str, app: str = "shop:app", says: str = "Node started"
+    ) -> Node:
+        """Start a node and wait until it listens; one without the API, until it says this."""
         arguments = [sys.executable, "-m", "drumbeat", "run", app, "--roles", roles]
         arguments += ["--instance-id", label, "--log-format", "text"]
         if "api" in roles:
@@ -54,7 +56,7 @@ class Fleet:
             node.says(LISTENING)
             self.address = node.seen[-1].split(LISTENING)[1].split()[0]
         else:
-            node.says("Node started")
+            node.says(says)
         return node
 
     def kill(self, label: str) -> None:

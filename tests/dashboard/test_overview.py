@@ -38,7 +38,6 @@ def test_the_charts_begin_while_one_looks(window: Window) -> None:
     page = window.open()
     expect(page.get_by_role("img", name="Jobs that completed")).to_be_visible()
     window.is_accessible("overview")
-    window.picture("overview")
 
 
 def test_a_phone_shows_everything_without_scrolling_sideways(

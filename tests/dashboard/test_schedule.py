@@ -40,7 +40,6 @@ def test_a_tick_that_failed_says_who_fired_it_and_what_became_of_its_job(window:
     page.reload()
     expect(page.locator("tr.why")).to_contain_text("the bank does not answer")
     window.is_accessible("ticks")
-    window.picture("why")
 
 
 def test_a_tick_that_was_skipped_names_who_paused_the_schedule_and_why(

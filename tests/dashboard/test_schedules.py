@@ -28,7 +28,6 @@ def test_each_schedule_is_there_with_its_rule_its_next_tick_and_its_last_ticks(
     strip = row(page, "inventory/sync").get_by_role("link", name="completed")
     expect(strip).to_be_visible()
     window.is_accessible("schedules")
-    window.picture("schedules")
 
 
 def test_a_search_is_done_while_one_types_and_stays_in_the_address(window: Window) -> None:

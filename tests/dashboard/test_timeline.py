@@ -18,7 +18,6 @@ def test_ticks_terms_and_what_is_to_come_are_drawn(window: Window) -> None:
     expect(drawing.locator("rect.term title")).to_contain_text(re.compile("web-1:.* led, epoch 1"))
     expect(drawing.locator("line.now")).to_be_attached()
     window.is_accessible("timeline")
-    window.picture("timeline")
 
 
 def test_a_mark_leads_to_the_reason_of_its_tick(window: Window) -> None:

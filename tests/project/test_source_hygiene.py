@@ -14,6 +14,7 @@ PACKAGE = ROOT / "src" / "drumbeat"
 CODE = ("src", "bench", "chaos", "mutants", "scripts", "servers", "simulation")
 LONGEST_FILE = 400
 WRITTEN_BY_HAND = {".lua", ".py", ".sql", ".svelte", ".ts"}
+PICTURE = ".png"
 GENERATED = {"uv.lock", "package-lock.json"}
 
 MACHINE_PATH = re.compile(r"(?<![\w.])/(home|mnt|root|Users|work|workspace)/[\w.]")
@@ -46,6 +47,8 @@ def tracked() -> list[Path]:
 def lines_with(pattern: re.Pattern[str]) -> list[str]:
     found: list[str] = []
     for path in tracked():
+        if path.suffix == PICTURE:
+            continue
         text = path.read_bytes().decode("utf-8", errors="ignore")
         for number, line in enumerate(text.splitlines(), start=1):
             if pattern.search(line):

@@ -14,7 +14,7 @@ test.each([
 ])('%d seconds are %s', (length, words) => expect(duration(length)).toBe(words))
 
 test('a short duration has one unit', () => {
-  expect([59, 300, 7_200, 172_800].map(shortDuration)).toEqual(['59 s', '5 m', '2 h', '2 d'])
+  expect([59, 300, 3_600, 5_000, 172_800].map(shortDuration)).toEqual(['59 s', '5 m', '1 h', '83 m', '2 d'])
 })
 
 test('a distance says before or after', () => {

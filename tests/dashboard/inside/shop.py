@@ -8,7 +8,7 @@ from typing import Any
 from drumbeat import Context, Drumbeat, Retry, cron, daily, every
 
 app = Drumbeat(
-    queues=["default", "mail", "reports", "slow"], heartbeat_every=0.5, node_lifetime=3, lease_ttl=3
+    queues=("default", "mail", "reports", "slow"), heartbeat_every=0.5, node_lifetime=3, lease_ttl=3
 )
 
 

@@ -30,7 +30,7 @@ export function shortDuration(seconds: number): string {
   const length = Math.abs(seconds)
   if (length < 1) return length === 0 ? '0 s' : `${Math.max(1, Math.round(length * 1_000))} ms`
   for (const [unit, size] of UNITS) {
-    if (length >= size * (unit === 's' ? 1 : 1.5) || unit === 's') return `${Math.round(length / size)} ${unit}`
+    if (length >= size * 1.5 || (length >= size && length % size === 0) || unit === 's') return `${Math.round(length / size)} ${unit}`
   }
   return '0 s'
 }

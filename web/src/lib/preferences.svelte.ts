@@ -16,6 +16,19 @@ function stored(): Partial<typeof USUAL> {
 
 class Preferences {
   #values = $state({ ...USUAL, ...stored() })
+  #systemIsDark = $state(false)
+
+  constructor() {
+    if (typeof matchMedia === 'undefined') return
+    const query = matchMedia('(prefers-color-scheme: dark)')
+    this.#systemIsDark = query.matches
+    query.addEventListener('change', () => (this.#systemIsDark = query.matches))
+  }
+
+  /** Whether the page is dark at the moment: what is drawn on a canvas has to know. */
+  get isDark(): boolean {
+    return this.theme === 'system' ? this.#systemIsDark : this.theme === 'dark'
+  }
 
   get theme(): Theme {
     return this.#values.theme
