@@ -343,7 +343,7 @@ export interface MetricsView {
   failed_jobs: number
   /** Jobs of the whole fleet that a worker has, or has brought to an end. */
   jobs_dispatched: number
-  /** When that was last seen to rise, in seconds since 1970; null: not since this node started. */
+  /** When a job was last claimed, in seconds since 1970; null: by no node that is still listed. */
   last_dispatch: number | null
 }
 
@@ -479,6 +479,20 @@ export interface NodeCountsView {
   busy: number
 }
 
+/** What a node has done since its start, as it last reported it. */
+export interface NodeMetricsView {
+  /** Jobs that it has claimed, each as often as it has. */
+  claimed: number
+  /** Jobs that were completed by an attempt of this node. */
+  completed: number
+  /** Jobs that failed with an attempt of this node. */
+  failed: number
+  /** Ticks that it has fired as the leader. */
+  fired: number
+  /** When it last claimed a job; null: never. */
+  last_claim_at: string | null
+}
+
 /** Which nodes are wanted. */
 export interface NodeQuery {
   /** Also those that are gone. */
@@ -500,10 +514,17 @@ export interface NodeView {
   busy: number
   queues: string[]
   started_at: string
-  beat_at: string
-  expires_at: string
+  /** Its last heartbeat; null: only the coordinator lists it, since it has a store of its own. */
+  beat_at: string | null
+  expires_at: string | null
   /** Whether it leads. */
   leader: boolean
+  /** Whether the coordinator lists it; null: the coordinator does not answer. */
+  registered: boolean | null
+  /** Where it serves HTTP, as `host:port`. */
+  addresses: string[]
+  /** What it has done; null: the server does not tell. */
+  metrics: NodeMetricsView | null
 }
 
 /** A change of many jobs in the background. It is a job itself, of the same id. */
