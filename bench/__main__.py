@@ -33,9 +33,7 @@ NAMES = (
     "elections",
     "deaths",
 )
-LONG = frozenset(
-    {"cluster", "dashboard", "deaths", "elections", "postgres_lists", "tick_lateness"}
-)
+LONG = frozenset({"cluster", "dashboard", "deaths", "elections", "postgres_lists", "tick_lateness"})
 """Run only if they are named, because they take long."""
 
 
