@@ -8,6 +8,7 @@ from servers.cluster import Cluster
 from servers.consul import Consul
 from servers.etcd import Etcd
 from servers.faultproxy import FaultProxy
+from servers.mongo import GivenMongo, Mongo, MongoInMemory
 from servers.packages import Missing
 from servers.pgbouncer import Pgbouncer
 from servers.postgres import Postgres, Standby
@@ -21,7 +22,10 @@ __all__ = [
     "Consul",
     "Etcd",
     "FaultProxy",
+    "GivenMongo",
     "Missing",
+    "Mongo",
+    "MongoInMemory",
     "Pgbouncer",
     "Postgres",
     "Redis",

@@ -8,10 +8,22 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from servers import Consul, Etcd, Missing, Postgres, Redis, Sentinel, Server, ServerFailed, Valkey
+from servers import (
+    Consul,
+    Etcd,
+    Missing,
+    Mongo,
+    Postgres,
+    Redis,
+    Sentinel,
+    Server,
+    ServerFailed,
+    Valkey,
+)
 from servers.cluster import Cluster
 from servers.debian import NotInstalled, install, unpack
-from servers.packages import PACKAGES, Package
+from servers.java import build
+from servers.packages import PACKAGES, JavaPackage, Package
 
 STARTABLE: Mapping[str, Callable[[], Server | Cluster[Any]]] = {
     "postgres": Postgres.start,
@@ -20,6 +32,7 @@ STARTABLE: Mapping[str, Callable[[], Server | Cluster[Any]]] = {
     "valkey": Valkey.start,
     "etcd": Etcd.start,
     "consul": Consul.start,
+    "mongo": Mongo.start,
 }
 """The servers that `run` can start by name."""
 
@@ -62,7 +75,9 @@ def _install_missing(asked: argparse.Namespace) -> int:
 
 
 def _install(package: Package) -> None:
-    if package.suite is None:
+    if isinstance(package, JavaPackage):
+        build(package)
+    elif package.suite is None:
         install(package.debian)
     else:
         unpack(package.debian, package.suite, package.folder)

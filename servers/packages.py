@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 TOOLS = Path(__file__).parents[1] / ".tools"
@@ -63,6 +64,31 @@ class Package:
         return Missing(self.server, remedy, needed=self.needed)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JavaPackage(Package):
+    """A server that is compiled from our source with libraries that Maven fetches."""
+
+    source: Path
+    """The folder with its Java classes and its `pom.xml`."""
+
+    @property
+    def folder(self) -> Path:
+        """Where it is compiled. A changed source has another folder, so it is compiled again."""
+        digest = sha256()
+        for file in sorted(self.source.iterdir()):
+            digest.update(file.read_bytes())
+        return TOOLS / self.name / digest.hexdigest()[:12]
+
+    @property
+    def classes(self) -> str:
+        """The class path of Java."""
+        return f"{self.folder / 'classes'}:{self.folder / 'libraries'}/*"
+
+    def find(self) -> Path | None:
+        """Java, if it is installed and the server is compiled."""
+        return super(JavaPackage, self).find() if self.folder.exists() else None
+
+
 def _search_path() -> str:
     # Debian puts daemons in `/usr/sbin`, which is not on every PATH.
     return f"{os.environ.get('PATH', '')}:/usr/local/sbin:/usr/sbin:/usr/bin"
@@ -102,6 +128,13 @@ CONSUL = Package(
     suite="bullseye",
     needed=False,
 )
+MONGO = JavaPackage(
+    name="mongo",
+    server="mongo-java-server",
+    program="java",
+    debian=("default-jdk-headless", "maven"),
+    source=Path(__file__).parent / "mongo_server",
+)
 FAKETIME = Package(
     name="faketime", server="faketime", program="faketime", debian=("faketime",), needed=False
 )
@@ -122,6 +155,7 @@ PACKAGES = {
         ETCD_3_5,
         ETCD_3_4,
         CONSUL,
+        MONGO,
         FAKETIME,
         CHROMIUM,
     )

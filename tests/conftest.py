@@ -19,13 +19,17 @@ from hypothesis import HealthCheck, settings
 from servers import (
     Consul,
     Etcd,
+    GivenMongo,
     Missing,
+    Mongo,
+    MongoInMemory,
     Pgbouncer,
     Postgres,
     Redis,
     Sentinel,
     Valkey,
 )
+from servers.mongo import REPLICA_SET
 
 # A run looks at the same examples each time, so that what it says is about the change, and not
 # about its luck. HYPOTHESIS_PROFILE=new looks at others in each run, and HYPOTHESIS_PROFILE=deep at
@@ -111,6 +115,24 @@ def postgres_newer(pytestconfig: pytest.Config) -> Iterator[Postgres]:
 @pytest.fixture(scope="session")
 def pgbouncer(pytestconfig: pytest.Config, postgres: Postgres) -> Iterator[Pgbouncer]:
     with shared(pytestconfig, lambda: Pgbouncer.start(postgres)) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mongo(pytestconfig: pytest.Config) -> Iterator[Mongo | GivenMongo]:
+    """Your own server if MONGODB_URI names one."""
+    own = os.environ.get("MONGODB_URI")
+    if own is not None:
+        yield GivenMongo(own)
+        return
+    with shared(pytestconfig, MongoInMemory.start) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def mongo_replica_set(pytestconfig: pytest.Config) -> Iterator[Mongo]:
+    """One that has change streams."""
+    with shared(pytestconfig, lambda: MongoInMemory.start(REPLICA_SET)) as server:
         yield server
 
 

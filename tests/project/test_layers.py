@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "drumbeat"
 LINT = "from importlinter.cli import lint_imports_command; lint_imports_command()"
 
-BACKENDS = ["sqlite", "postgres", "redis", "etcd", "consul", "memory"]
+BACKENDS = ["sqlite", "postgres", "mongo", "redis", "etcd", "consul", "memory"]
 PACKAGES = [
     "api",
     "backends",

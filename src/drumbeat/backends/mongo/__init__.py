@@ -1,0 +1,1 @@
+"""MongoDB: a store and a coordinator."""

@@ -1,0 +1,108 @@
+"""Server: one MongoDB deployment for the event loops of all threads of this process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from threading import Lock
+
+from drumbeat.backends.mongo.connection.address import Address, check_namespace
+from drumbeat.backends.mongo.connection.client import Client, Collections
+from drumbeat.backends.mongo.connection.failures import FAILURES, refused, translated
+from drumbeat.backends.mongo.connection.listener import Listener
+from drumbeat.backends.mongo.connection.server_check import ServerTraits, check, check_collections
+from drumbeat.forks import leave_to_parent, renew_in_children
+from drumbeat.model.errors import DrumbeatError
+from drumbeat.ports.clock import Clock
+
+
+class LoopConnections:
+    """The connections of one event loop."""
+
+    def __init__(self, address: Address, namespace: str) -> None:
+        self.client = Client(address)
+        self.collections = Collections(self.client.database, namespace)
+        self.listeners: dict[str, Listener] = {}
+        """By the short name of the collection."""
+        self.checked = False
+        """Whether the server was checked on this loop."""
+
+    async def close(self) -> None:
+        for listener in self.listeners.values():
+            await listener.close()
+        await self.client.close()
+
+
+class Server:
+    """Connects at the first call on each event loop, and again after it was closed."""
+
+    def __init__(self, address: Address, clock: Clock, namespace: str) -> None:
+        check_namespace(namespace)
+        self.address = address
+        self._clock = clock
+        self._namespace = namespace
+        self._lock = Lock()
+        self._connections: dict[asyncio.AbstractEventLoop, LoopConnections] = {}
+        self.traits: ServerTraits | None = None
+        """What the server is; None: it was not opened yet."""
+        renew_in_children(self._renew)
+
+    async def open(self, names: Sequence[str]) -> ServerTraits:
+        """Connect, and reject a server that cannot be used, or a strange thing at these names."""
+        connections = self._here()
+        if self.traits is None or not connections.checked:
+            with self.opening():
+                self.traits = await check(connections.client, self.address)
+                await check_collections(connections.collections, names, self.address)
+            connections.checked = True
+        return self.traits
+
+    @contextmanager
+    def opening(self) -> Generator[Collections]:
+        """The collections, for calls of a start: what only settings can fix is named as such."""
+        try:
+            yield self._here().collections
+        except FAILURES as error:
+            if isinstance(error, DrumbeatError):
+                raise
+            raise refused(self.address, error) from error
+
+    @contextmanager
+    def calls(self) -> Generator[Collections]:
+        """The collections; `Unavailable` if it is not known whether a call was made."""
+        with translated(self.address):
+            yield self._here().collections
+
+    def subscribe(
+        self, collection: str, subject: str, wake: Callable[[], None]
+    ) -> Callable[[], None]:
+        """Call back when the document with the `_id` may have changed, until the returned call."""
+        listeners, collections = self._here().listeners, self._here().collections
+        if collection not in listeners:
+            listeners[collection] = Listener(collections[collection], self._clock)
+        streams = self.traits is not None and self.traits.change_streams
+        return listeners[collection].subscribe(subject, wake, streams=streams)
+
+    async def close(self) -> None:
+        with self._lock:
+            connections, self._connections = self._connections, {}
+        here = asyncio.get_running_loop()
+        for loop, each in connections.items():
+            if loop is here:
+                await each.close()
+            elif loop.is_running():
+                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(each.close(), loop))
+
+    def _here(self) -> LoopConnections:
+        loop = asyncio.get_running_loop()
+        connections = self._connections.get(loop)
+        if connections is None:
+            connections = LoopConnections(self.address, self._namespace)
+            with self._lock:
+                self._connections[loop] = connections
+        return connections
+
+    def _renew(self) -> None:
+        leave_to_parent(self._connections)
+        self._lock, self._connections = Lock(), {}

@@ -1,0 +1,102 @@
+"""Checks what a server is: its version, its topology, and what is at our names."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pymongo.errors import OperationFailure
+
+from drumbeat.backends.mongo.connection.address import Address
+from drumbeat.backends.mongo.connection.client import Client, Collections, Document
+from drumbeat.model.errors import ConfigurationError
+
+LOG = logging.getLogger("drumbeat.backends.mongo.connection")
+
+LOWEST = (4, 4)
+"""The first version with `$$NOW` in every place that is used, and majority reads everywhere."""
+UNKNOWN_COMMAND = 59
+OF_A_ROUTER = "isdbgrid"
+
+
+class Topology(StrEnum):
+    """How a deployment is made up."""
+
+    STANDALONE = "standalone"
+    REPLICA_SET = "replica set"
+    SHARDED = "sharded cluster"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTraits:
+    """What a server is."""
+
+    version: tuple[int, ...]
+    topology: Topology
+
+    @property
+    def change_streams(self) -> bool:
+        """Whether it can report changes; else everybody has to look again."""
+        return self.topology is not Topology.STANDALONE
+
+
+async def check(client: Client, address: Address) -> ServerTraits:
+    """Reject a server that is too old; warn of one that keeps everything on a single disk."""
+    version = tuple((await client.library.admin.command("buildInfo"))["versionArray"][:2])
+    if version < LOWEST:
+        raise ConfigurationError(
+            f"MongoDB at {address.shown} is version {_dotted(version)}; Drumbeat needs "
+            f"{_dotted(LOWEST)} or later"
+        )
+    traits = ServerTraits(version, _topology(await _hello(client)))
+    if traits.topology is Topology.STANDALONE:
+        LOG.warning(
+            "MongoDB at %s is a standalone server: if its disk is lost, so is everything, and "
+            "nothing runs while it is away. A replica set of three members is advised",
+            address.shown,
+        )
+    return traits
+
+
+async def check_collections(
+    collections: Collections, names: Sequence[str], address: Address
+) -> None:
+    """Reject a view, a time series or a capped collection at one of these names."""
+    ours = {collections.full_name(name) for name in names}
+    listed = await collections.database.list_collections(filter={"name": {"$in": sorted(ours)}})
+    async for found in listed:
+        kind = str(found.get("type", "collection"))
+        if found.get("options", {}).get("capped"):
+            kind = "capped collection"
+        if found["name"] in ours and kind != "collection":
+            raise foreign(str(found["name"]), address, f"is a {kind}")
+
+
+def foreign(name: str, address: Address, problem: str) -> ConfigurationError:
+    """The error about a collection at one of our names that is not ours."""
+    return ConfigurationError(
+        f"the collection {name!r} at {address.shown} {problem} and not Drumbeat's; nothing was "
+        f"changed. Use another namespace (DRUMBEAT_NAMESPACE) or another database"
+    )
+
+
+async def _hello(client: Client) -> Document:
+    """How the server describes itself; some do not know the newer name of the question."""
+    try:
+        return await client.library.admin.command("hello")
+    except OperationFailure as error:
+        if error.code != UNKNOWN_COMMAND:
+            raise
+        return await client.library.admin.command("isMaster")
+
+
+def _topology(hello: Document) -> Topology:
+    if hello.get("msg") == OF_A_ROUTER:
+        return Topology.SHARDED
+    return Topology.REPLICA_SET if "setName" in hello else Topology.STANDALONE
+
+
+def _dotted(version: tuple[int, ...]) -> str:
+    return ".".join(str(number) for number in version)
