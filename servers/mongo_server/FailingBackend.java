@@ -1,12 +1,15 @@
 import de.bwaldvogel.mongo.MongoBackend;
 import de.bwaldvogel.mongo.MongoDatabase;
 import de.bwaldvogel.mongo.MongoVersion;
+import de.bwaldvogel.mongo.backend.AbstractMongoBackend;
 import de.bwaldvogel.mongo.backend.QueryResult;
 import de.bwaldvogel.mongo.bson.BsonTimestamp;
 import de.bwaldvogel.mongo.bson.Document;
+import de.bwaldvogel.mongo.oplog.Oplog;
 import de.bwaldvogel.mongo.wire.message.MongoMessage;
 import de.bwaldvogel.mongo.wire.message.MongoQuery;
 import io.netty.channel.Channel;
+import java.lang.reflect.Field;
 import java.time.Clock;
 import java.util.Collection;
 import java.util.List;
@@ -22,6 +25,8 @@ import java.util.concurrent.ConcurrentHashMap;
  *   <li>With {@code commit}, every write is on disk before it is answered, so that a kill loses none.
  *   <li>Capped collections are listed as such, and grow without bound.
  *   <li>As a replica set it says so, and change streams carry the operation time that drivers need.
+ *       There a document that `findAndModify` has changed is reported too, as an insert; an update
+ *       names no document, which is left as it is.
  * </ul>
  */
 final class FailingBackend implements MongoBackend {
@@ -34,6 +39,7 @@ final class FailingBackend implements MongoBackend {
   private final String replicaSet;
   private final String address;
   private final FailPoint failPoint = new FailPoint();
+  private Oplog oplog;
   private final Set<String> capped = ConcurrentHashMap.newKeySet();
 
   FailingBackend(MongoBackend data, Runnable commit, String replicaSet, String address) {
@@ -90,6 +96,9 @@ final class FailingBackend implements MongoBackend {
       capped.add((String) command.get("create"));
     }
     Document reply = READS.contains(name) ? data.handleMessage(message) : write(message);
+    if (name.equals("findAndModify") && replicaSet != null) {
+      report(message, reply);
+    }
     if (name.equals("listCollections")) {
       showCapped(reply);
     }
@@ -97,6 +106,17 @@ final class FailingBackend implements MongoBackend {
       reply.put("writeConcernError", failure.get("writeConcernError"));
     }
     return inReplicaSet(name, reply);
+  }
+
+  /** Report a changed document, which the library does not for this command. */
+  private void report(MongoMessage message, Document reply) {
+    Document command = message.getDocument();
+    Object changed = reply.get("value");
+    if (changed instanceof Document && command.get("remove") == null) {
+      String collection = message.getDatabaseName() + "." + command.get("findAndModify");
+      Document key = new Document("_id", ((Document) changed).get("_id"));
+      oplog.handleInsert(collection, List.of(key)); // an update would not name the document
+    }
   }
 
   private void showCapped(Document reply) {
@@ -179,6 +199,13 @@ final class FailingBackend implements MongoBackend {
   @Override
   public void enableOplog() {
     data.enableOplog();
+    try {
+      Field field = AbstractMongoBackend.class.getDeclaredField("oplog");
+      field.setAccessible(true);
+      oplog = (Oplog) field.get(data);
+    } catch (ReflectiveOperationException error) {
+      throw new IllegalStateException(error);
+    }
   }
 
   @Override

@@ -2,9 +2,7 @@
 
 ```python
 server = Server(parse(address), clock, namespace)
-traits = await server.open(["jobs", "schedules"])   # checks the server, and what is at these names
-with server.opening() as collections:               # for the indexes that a start makes
-    await collections["jobs"].create_indexes(...)
+await server.open(["jobs", "schedules"], prepare)   # checks the server and these names, once
 with server.calls() as collections:                 # the client's errors become `Unavailable`
     document = await collections["jobs"].find_one_and_update(...)
 unsubscribe = server.subscribe("hints", "jobs", wake)   # the document {_id: "jobs"} changed

@@ -11,6 +11,7 @@ from bson.errors import InvalidDocument
 from pymongo import errors
 
 from drumbeat.backends.mongo.connection.address import Address
+from drumbeat.backends.mongo.connection.cancellation import cancellable
 from drumbeat.model.errors import ConfigurationError, Unavailable
 
 FAILURES = (errors.PyMongoError, OSError)
@@ -79,7 +80,8 @@ _BY_KIND: Mapping[type[Exception], Meaning] = {
 def translated(address: Address) -> Generator[None]:
     """Turn errors of the client into `Unavailable`; a duplicate key is an answer and passes."""
     try:
-        yield
+        with cancellable():
+            yield
     except FAILURES as error:
         if isinstance(error, InvalidDocument) or is_duplicate(error):
             raise

@@ -10,14 +10,15 @@ from typing import Any
 
 import pymongo
 
+from drumbeat.backends.mongo.connection.cancellation import cancellable
 from drumbeat.backends.mongo.connection.client import Collection
 from drumbeat.backends.mongo.connection.failures import FAILURES
 from drumbeat.ports.clock import Clock
 
 POLL = 0.5
 """Seconds after which everybody looks again, where the server cannot report changes."""
-ANSWER_AFTER = 2.0
-"""Seconds after which the server answers although nothing has changed."""
+ANSWER_AFTER = 2000
+"""Milliseconds after which the server answers although nothing has changed."""
 SILENCE = 10.0
 """Seconds without an answer after which a change stream is replaced."""
 BREATH = 0.02
@@ -80,18 +81,27 @@ class Listener:
     async def _receive(self) -> None:
         """Return when the stream ends or falls silent."""
         with pymongo.timeout(None):  # each answer has its own time-out
-            async with asyncio.timeout(SILENCE):
-                stream = await self._collection.watch(max_await_time_ms=int(ANSWER_AFTER * 1000))
+            with cancellable():
+                async with asyncio.timeout(SILENCE):
+                    stream = await self._collection.watch(max_await_time_ms=ANSWER_AFTER)
             async with stream:
                 self._pause = FIRST_PAUSE
                 self._wake_all()
                 while stream.alive:
-                    async with asyncio.timeout(SILENCE):
-                        change = await stream.try_next()
+                    with cancellable():
+                        async with asyncio.timeout(SILENCE):
+                            change = await stream.try_next()
                     if change is None:
                         await self._clock.sleep(BREATH)
                     else:
-                        self._wake(_subject(change))
+                        self._wake_for(change)
+
+    def _wake_for(self, change: Mapping[str, Any]) -> None:
+        match change:
+            case {"documentKey": {"_id": str() as subject}}:
+                self._wake(subject)
+            case _:  # the whole collection changed, or the server does not name the document
+                self._wake_all()
 
     def _wake(self, subject: str) -> None:
         for wake in tuple(self._wakers.get(subject, ())):
@@ -100,8 +110,3 @@ class Listener:
     def _wake_all(self) -> None:
         for subject in tuple(self._wakers):
             self._wake(subject)
-
-
-def _subject(change: Mapping[str, Any]) -> str:
-    """The document that changed; empty if the collection itself did."""
-    return str(change.get("documentKey", {}).get("_id", ""))

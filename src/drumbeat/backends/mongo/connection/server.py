@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from threading import Lock
 
 from drumbeat.backends.mongo.connection.address import Address, check_namespace
+from drumbeat.backends.mongo.connection.cancellation import cancellable
 from drumbeat.backends.mongo.connection.client import Client, Collections
 from drumbeat.backends.mongo.connection.failures import FAILURES, refused, translated
 from drumbeat.backends.mongo.connection.listener import Listener
-from drumbeat.backends.mongo.connection.server_check import ServerTraits, check, check_collections
+from drumbeat.backends.mongo.connection.server_check import (
+    ServerTraits,
+    check,
+    check_collections,
+    describe,
+)
 from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.errors import DrumbeatError
 from drumbeat.ports.clock import Clock
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class LoopConnections:
@@ -48,25 +57,33 @@ class Server:
         """What the server is; None: it was not opened yet."""
         renew_in_children(self._renew)
 
-    async def open(self, names: Sequence[str]) -> ServerTraits:
-        """Connect, and reject a server that cannot be used, or a strange thing at these names."""
+    async def open(
+        self, names: Sequence[str], prepare: Callable[[Collections], Awaitable[None]]
+    ) -> ServerTraits:
+        """Connect, check the server and what is at these names, and prepare the collections.
+
+        Does so once on each loop. What only settings can fix is a `ConfigurationError`.
+        """
         connections = self._here()
         if self.traits is None or not connections.checked:
-            with self.opening():
-                self.traits = await check(connections.client, self.address)
-                await check_collections(connections.collections, names, self.address)
+            try:
+                with cancellable():
+                    self.traits = await check(connections.client, self.address)
+                    await check_collections(connections.collections, names, self.address)
+                    await prepare(connections.collections)
+            except FAILURES as error:
+                if isinstance(error, DrumbeatError):
+                    raise
+                raise refused(self.address, error) from error
             connections.checked = True
         return self.traits
 
-    @contextmanager
-    def opening(self) -> Generator[Collections]:
-        """The collections, for calls of a start: what only settings can fix is named as such."""
-        try:
-            yield self._here().collections
-        except FAILURES as error:
-            if isinstance(error, DrumbeatError):
-                raise
-            raise refused(self.address, error) from error
+    async def milliseconds(self) -> int:
+        """The primary's clock, since 1970."""
+        with self.calls():
+            hello = await describe(self._here().client)
+        now: datetime = hello["localTime"]  # commands are decoded without a zone
+        return (now.replace(tzinfo=UTC) - EPOCH) // timedelta(milliseconds=1)
 
     @contextmanager
     def calls(self) -> Generator[Collections]:

@@ -50,7 +50,7 @@ async def check(client: Client, address: Address) -> ServerTraits:
             f"MongoDB at {address.shown} is version {_dotted(version)}; Drumbeat needs "
             f"{_dotted(LOWEST)} or later"
         )
-    traits = ServerTraits(version, _topology(await _hello(client)))
+    traits = ServerTraits(version, _topology(await describe(client)))
     if traits.topology is Topology.STANDALONE:
         LOG.warning(
             "MongoDB at %s is a standalone server: if its disk is lost, so is everything, and "
@@ -71,18 +71,18 @@ async def check_collections(
         if found.get("options", {}).get("capped"):
             kind = "capped collection"
         if found["name"] in ours and kind != "collection":
-            raise foreign(str(found["name"]), address, f"is a {kind}")
+            raise foreign(str(found["name"]), address, f"is a {kind} and not Drumbeat's")
 
 
 def foreign(name: str, address: Address, problem: str) -> ConfigurationError:
     """The error about a collection at one of our names that is not ours."""
     return ConfigurationError(
-        f"the collection {name!r} at {address.shown} {problem} and not Drumbeat's; nothing was "
+        f"the collection {name!r} at {address.shown} {problem}; nothing was "
         f"changed. Use another namespace (DRUMBEAT_NAMESPACE) or another database"
     )
 
 
-async def _hello(client: Client) -> Document:
+async def describe(client: Client) -> Document:
     """How the server describes itself; some do not know the newer name of the question."""
     try:
         return await client.library.admin.command("hello")
