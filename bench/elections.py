@@ -34,11 +34,12 @@ from drumbeat.engine.plumbing.runtime import SystemClock, SystemRuntime
 from drumbeat.model.fleet.lease import SCHEDULER
 from drumbeat.model.ids import node_id
 from drumbeat.rules.leadership.lease_trust import Following, Leading, LeaseTimings
-from servers import Consul, Etcd, Missing, Postgres, Redis
+from servers import Consul, Etcd, Missing, Mongo, Postgres, Redis
 
 TITLE = "Elections and locks by every coordinator"
-SERVERS: dict[str, Callable[[], Postgres | Redis | Etcd | Consul]] = {
+SERVERS: dict[str, Callable[[], Postgres | Mongo | Redis | Etcd | Consul]] = {
     "postgres": Postgres.start,
+    "mongo": Mongo.start,
     "redis": Redis.start,
     "etcd": Etcd.start,
     "etcd of three": lambda: Etcd.start(nodes=3),

@@ -12,26 +12,27 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from chaos.disk import SmallDisk
-from servers import Consul, Etcd, FaultProxy, Postgres, Redis
+from servers import Consul, Etcd, FaultProxy, Mongo, Postgres, Redis
 from servers.closeable import Closeable
 
-AnyServer: TypeAlias = Postgres | Redis | Etcd | Consul
+AnyServer: TypeAlias = Postgres | Mongo | Redis | Etcd | Consul
 
 STARTS: Mapping[str, Callable[[], AnyServer]] = {
     "postgres": Postgres.start,
+    "mongo": Mongo.start,
     "redis": Redis.start,
     "etcd": lambda: Etcd.start(nodes=3),
     "consul": Consul.start,
 }
 STORES = ("sqlite", "postgres")
-COORDINATORS = ("redis", "etcd", "consul")
+COORDINATORS = ("mongo", "redis", "etcd", "consul")
 PAIRS = ("sqlite", "postgres", "postgres+etcd", "postgres+redis", "postgres+consul")
 """The default pairs."""
 CLUSTER = "postgres+redis+etcd"
 """A store, a queue and a coordinator."""
 SCHEDULERS = 2
 """How many nodes of a cluster schedule and serve HTTP; the others work."""
-FORGETFUL = frozenset({"redis", "etcd", "consul"})
+FORGETFUL = frozenset({"mongo", "redis", "etcd", "consul"})
 """Coordinators that may lose a granted term in a crash, or that are emptied on purpose."""
 
 
@@ -123,7 +124,8 @@ class PairBackends(Closeable):
     @property
     def forgetful(self) -> str | None:
         """The name of the coordinator, if it may forget terms when it is killed."""
-        return self._coordinator if self._coordinator in FORGETFUL else None
+        apart = self._coordinator != self._store
+        return self._coordinator if apart and self._coordinator in FORGETFUL else None
 
     def longest_term(self, ttl: float) -> float:
         """The longest time that a dead leader's term may last."""
@@ -149,4 +151,6 @@ def proxied(server: AnyServer, stack: ExitStack) -> ProxiedServer:
     hosts = ",".join(f"127.0.0.1:{proxy.port}" for proxy in proxies)
     if isinstance(server, Postgres):
         return ProxiedServer(f"postgresql://postgres@{hosts}/postgres", proxies)
+    if isinstance(server, Mongo):  # each proxy is an address of the one server
+        return ProxiedServer(f"mongodb://{hosts}/test", proxies)
     return ProxiedServer(f"{server.address.partition(':')[0]}://{hosts}", proxies)

@@ -272,6 +272,12 @@ def _postgres_coordinator(context: BackendContext) -> Coordinator:
     return PostgresCoordinator(context.address, context.runtime.clock, context.config.namespace)
 
 
+def _mongo_coordinator(context: BackendContext) -> Coordinator:
+    from drumbeat.backends.mongo.coordinator import MongoCoordinator  # noqa: PLC0415 - as said above
+
+    return MongoCoordinator(context.address, context.runtime.clock, context.config.namespace)
+
+
 def _redis_coordinator(context: BackendContext) -> Coordinator:
     from drumbeat.backends.redis.coordinator import RedisCoordinator  # noqa: PLC0415 - as said above
 
@@ -326,6 +332,7 @@ COORDINATORS: Mapping[str, Make[Coordinator]] = {
     "memory": _memory_coordinator,
     "SQLite": _sqlite_coordinator,
     "PostgreSQL": _postgres_coordinator,
+    "MongoDB": _mongo_coordinator,
     "Redis": _redis_coordinator,
     "etcd": _etcd_coordinator,
     "Consul": _consul_coordinator,
@@ -333,6 +340,7 @@ COORDINATORS: Mapping[str, Make[Coordinator]] = {
 QUEUES: Mapping[str, Make[Queue]] = {"memory": _memory_queue, "Redis": _redis_queue}
 EXTRAS = {
     "PostgreSQL": ("postgres", "asyncpg"),
+    "MongoDB": ("mongo", "pymongo"),
     "Redis": ("redis", "redis"),
     "etcd": ("etcd", "aiohttp"),
     "Consul": ("consul", "aiohttp"),

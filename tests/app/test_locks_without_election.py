@@ -15,11 +15,12 @@ import pytest
 from drumbeat import Drumbeat, LockHeld
 from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.model.events import ElectionOff
-from servers import Consul, Etcd, Postgres, Redis
+from servers import Consul, Etcd, GivenMongo, Mongo, Postgres, Redis
 
 PROGRAM = Path(__file__).with_name("contender.py")
 PATIENCE = 60.0
 
+AnyServer: TypeAlias = Etcd | Consul | GivenMongo | Mongo | Redis | Postgres
 Make: TypeAlias = Callable[[], Drumbeat]
 
 
@@ -28,9 +29,11 @@ def namespace() -> str:
     return f"test_{SystemRuntime().random.getrandbits(64):x}"
 
 
-@pytest.fixture(params=["etcd", "consul", "redis", "postgres"])
+@pytest.fixture(params=["etcd", "consul", "mongo", "redis", "postgres"])
 def server(request: pytest.FixtureRequest) -> str:
-    started: Etcd | Consul | Redis | Postgres = request.getfixturevalue(request.param)
+    started: Etcd | Consul | GivenMongo | Mongo | Redis | Postgres = request.getfixturevalue(
+        request.param
+    )
     return started.address
 
 

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from drumbeat.backends.consul.coordinator import ConsulCoordinator
 from drumbeat.backends.etcd.coordinator import EtcdCoordinator
 from drumbeat.backends.memory.coordinator import MemoryCoordinator
+from drumbeat.backends.mongo.coordinator import MongoCoordinator
 from drumbeat.backends.postgres.coordinator import PostgresCoordinator
 from drumbeat.backends.redis.coordinator import RedisCoordinator
 from drumbeat.backends.sqlite.coordinator import SqliteCoordinator
@@ -31,7 +32,7 @@ from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.conformance.builders import race
 from drumbeat.testing.conformance.traits import PassTime
-from servers import Consul, Etcd, Postgres, Redis
+from servers import Consul, Etcd, GivenMongo, Mongo, Postgres, Redis
 from tests.support.postgres_namespace import namespace_in, tell
 
 from .coordinator_steps import (
@@ -45,6 +46,7 @@ from .coordinator_steps import (
 )
 from .depth import PATIENCE, examples
 from .hand_clock import HandClock
+from .mongo_cases import namespace_on
 from .redis_cases import wait_until_granting
 
 pytestmark = pytest.mark.timeout(PATIENCE)
@@ -241,6 +243,19 @@ def test_postgres_answers_as_memory_does(postgres: Postgres) -> None:
                 yield Place(handles, pass_time)
 
         compare(places, driven, 25)
+
+
+def test_mongo_answers_as_memory_does(mongo: Mongo | GivenMongo) -> None:
+    @asynccontextmanager
+    async def places() -> AsyncGenerator[Place]:
+        ttl = timedelta(seconds=0.8)
+        async with (
+            namespace_on(mongo.address) as namespace,
+            opened(lambda: MongoCoordinator(mongo.address, RUNTIME.clock, namespace)) as handles,
+        ):
+            yield Place(handles, pass_real_time, ttl, ttl + timedelta(seconds=0.05), driven=False)
+
+    compare(places, counted, 12)
 
 
 def test_redis_answers_as_memory_does(redis: Redis) -> None:

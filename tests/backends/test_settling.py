@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,12 +13,15 @@ import pytest
 
 from drumbeat.backends.consul.coordinator import ConsulCoordinator
 from drumbeat.backends.etcd.coordinator import EtcdCoordinator
-from drumbeat.backends.http.settling import Settling
+from drumbeat.backends.mongo.coordinator import MongoCoordinator
+from drumbeat.backends.settling import Settling
 from drumbeat.engine.plumbing.runtime import SystemRuntime
 from drumbeat.ports.coordinator import Coordinator
 from drumbeat.testing.clock import FakeClock
 from drumbeat.testing.conformance.builders import ANNE, BERT
-from servers import Consul, Etcd, web
+from servers import Consul, Etcd, GivenMongo, Mongo, web
+
+from .mongo_cases import drop
 
 TTL = timedelta(seconds=2)
 clock = SystemRuntime().clock
@@ -31,7 +35,7 @@ class Forgetful:
     forget: Callable[[], object]
 
 
-@pytest.fixture(params=["etcd", "consul"])
+@pytest.fixture(params=["etcd", "consul", "mongo"])
 def server(request: pytest.FixtureRequest) -> Forgetful:
     namespace = f"settling-{uuid4().hex}"
     if request.param == "etcd":
@@ -40,6 +44,12 @@ def server(request: pytest.FixtureRequest) -> Forgetful:
         return Forgetful(
             lambda: EtcdCoordinator(etcd.address, SystemRuntime(), namespace),
             lambda: web.post(etcd.port, "/v3/kv/deleterange", ours),
+        )
+    if request.param == "mongo":
+        mongo: Mongo | GivenMongo = request.getfixturevalue("mongo")
+        return Forgetful(
+            lambda: MongoCoordinator(mongo.address, clock, namespace),
+            lambda: asyncio.run(drop(mongo.address, namespace)),
         )
     consul: Consul = request.getfixturevalue("consul")
     delete = {"KV": {"Verb": "delete-tree", "Key": f"{namespace}/"}}
@@ -60,7 +70,7 @@ async def test_who_knew_the_server_before_waits_for_one_ttl(server: Forgetful) -
     await follower.open()
     old = await holder.leases.acquire("scheduler", ANNE, TTL)
     assert old is not None
-    server.forget()
+    await asyncio.to_thread(server.forget)
     seen_at = clock.elapsed()
     assert await follower.leases.acquire("scheduler", BERT, TTL) is None
     while (new := await follower.leases.acquire("scheduler", BERT, TTL)) is None:
@@ -70,6 +80,7 @@ async def test_who_knew_the_server_before_waits_for_one_ttl(server: Forgetful) -
     assert await holder.leases.renew(old) is None
     await holder.close()
     await follower.close()
+    await asyncio.to_thread(server.forget)
 
 
 class TestSettling:

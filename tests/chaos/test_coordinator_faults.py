@@ -22,11 +22,11 @@ from chaos.beliefs import terms_in
 from chaos.node import NodeOverrides
 from chaos.pairs import STARTS, ProxiedServer, longest_term, proxied
 from drumbeat.model.ids import label_of
-from servers import Consul, Etcd, FaultProxy, Postgres, Redis
+from servers import Consul, Etcd, FaultProxy, Mongo, Postgres, Redis
 from tests.chaos.fleet import TTL, Fleet, clock, drop, open_fleet
 
-Server = Etcd | Redis | Consul
-COORDINATORS = ("etcd", "redis", "consul")
+Server = Etcd | Redis | Consul | Mongo
+COORDINATORS = ("etcd", "redis", "consul", "mongo")
 LATE = 15.0
 """Seconds after the end of a term within which another node leads, also on a busy machine."""
 LABELS = ("one", "two")
@@ -56,7 +56,7 @@ Fault = Callable[[Scene], Awaitable[None]]
 
 async def its_own_leader_killed(scene: Scene) -> None:
     server = scene.server
-    doomed = server if isinstance(server, Redis) else await asyncio.to_thread(server.leader)
+    doomed = server if isinstance(server, Redis | Mongo) else await asyncio.to_thread(server.leader)
     await asyncio.to_thread(doomed.kill)
     await clock.sleep(TTL)
     await asyncio.to_thread(doomed.start_again)

@@ -16,11 +16,11 @@ import pytest
 from chaos.pairs import longest_term
 from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import label_of
-from servers import Consul, Etcd, Postgres, Redis
+from servers import Consul, Etcd, GivenMongo, Mongo, Postgres, Redis
 from tests.chaos.fleet import TTL, Fleet, clock, drop, fleet_on
 from tests.chaos.shares import Share
 
-COORDINATORS = ("sqlite", "postgres", "redis", "etcd", "consul")
+COORDINATORS = ("sqlite", "postgres", "mongo", "redis", "etcd", "consul")
 STORES = ("sqlite", "postgres")
 ALWAYS = {("postgres", "postgres"), ("etcd", "sqlite")}
 PAIRS = [
@@ -73,7 +73,7 @@ def pair(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Pair]:
 def _address(request: pytest.FixtureRequest, folder: Path, kind: str) -> str:
     if kind == "sqlite":
         return f"sqlite:///{folder / 'fleet.db'}"
-    server: Postgres | Redis | Etcd | Consul = request.getfixturevalue(kind)
+    server: Postgres | Mongo | GivenMongo | Redis | Etcd | Consul = request.getfixturevalue(kind)
     return server.address
 
 

@@ -34,7 +34,7 @@ def faults(environment: dict[str, str], **code: object) -> list[str]:
         ("DRUMBEAT_STORE", "drumbeat.db", "store must be an address such as 'memory://'"),
         ("DRUMBEAT_STORE", "pigeon://x", "no store is known for pigeon://; this version has"),
         ("DRUMBEAT_STORE", "etcd://x", "no store is known for etcd://; this version has"),
-        ("DRUMBEAT_COORDINATOR", "mongodb://x", "since MongoDB comes with a later version"),
+        ("DRUMBEAT_STORE", "mongodb://x", "since MongoDB comes with a later version"),
         ("DRUMBEAT_QUEUE", "etcd://x", "no queue is known for etcd://; this version has memory://"),
     ],
 )

@@ -55,7 +55,7 @@ BACKENDS = (
         ("mongodb", "mongodb+srv"),
         (Part.STORE, Part.COORDINATOR),
         "mongodb://host/database",
-        built=False,
+        later=(Part.STORE,),
         setting="mongodb_uri",
         stands_for=Part.STORE,
     ),

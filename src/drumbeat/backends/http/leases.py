@@ -14,8 +14,8 @@ from typing import Generic
 from drumbeat.backends.http.bonds import Bond, Bonds, drop
 from drumbeat.backends.http.hints import Changes, Hints, Read, is_vacant
 from drumbeat.backends.http.keyspace import Keyspace
-from drumbeat.backends.http.settling import Settling
 from drumbeat.backends.http.terms import NameState, Term, decode_term, encode_term
+from drumbeat.backends.settling import Settling
 from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import NodeId
 from drumbeat.ports.runtime import Runtime

@@ -20,7 +20,7 @@ There is no lock delay: the store's fence refuses late writes.
 
 **The domain** is a random key, since Consul has no identity that changes when it loses its data.
 One transaction grants a term and reads its domain. Nodes that knew another domain wait before they
-use a new one (`backends.http.settling`).
+use a new one (`backends.settling`).
 
 **Hints** are short blocking queries, since an agent that is cut off is silent too.
 """

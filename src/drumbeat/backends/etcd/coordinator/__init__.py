@@ -24,7 +24,7 @@ over, and a renewal before that succeeds.
 the addresses of the members and their cluster token, so a cluster that is wiped and started again
 has the same id, and its revisions start at one. The random key is then missing, and the next term
 belongs to a new domain, for which nodes that knew the old one wait first; see
-`backends.http.settling`. One transaction grants a term and reads its domain. A cluster that is
+`backends.settling`. One transaction grants a term and reads its domain. A cluster that is
 restored from an old snapshot keeps both; the docs say what to do then.
 
 **Hints**: a waiter reads the keys, watches them from the revision of the read, and reads them again

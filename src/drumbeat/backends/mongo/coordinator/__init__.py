@@ -15,7 +15,7 @@ or by hand, and for terms also after the database was restored from a backup.
 
 **The domain** is a document of its own, and each term remembers the domain in which it was
 acquired. A database that was emptied has neither, so it gets another domain, in which no earlier
-term can be renewed.
+term can be renewed, and for which nodes that knew the old one wait first; see `backends.settling`.
 
 **Majorities.** A term is granted when a majority of the replica set has it on disk, so it survives
 the election of another primary. An error of the write concern has an unknown outcome. A primary

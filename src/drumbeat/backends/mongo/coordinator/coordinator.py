@@ -12,9 +12,10 @@ from drumbeat.backends.mongo.connection.server import Server
 from drumbeat.backends.mongo.connection.server_check import foreign
 from drumbeat.backends.mongo.coordinator.configuration import MongoConfiguration
 from drumbeat.backends.mongo.coordinator.documents import NAME, create_index, foreign_document
-from drumbeat.backends.mongo.coordinator.domain import create_domain
+from drumbeat.backends.mongo.coordinator.domain import ensure_domain
 from drumbeat.backends.mongo.coordinator.leases import MongoLeases
 from drumbeat.backends.mongo.coordinator.registry import MongoRegistry
+from drumbeat.backends.settling import Settling
 from drumbeat.ports.clock import Clock
 
 LOOK_AGAIN = timedelta(seconds=5)
@@ -28,7 +29,8 @@ class MongoCoordinator:
     def __init__(self, address: str, clock: Clock, namespace: str = "drumbeat") -> None:
         self._server = Server(parse(address), clock, namespace)
         waiter = HintWaiter(self._subscribe, clock, LOOK_AGAIN, MARGIN)
-        self.leases = MongoLeases(self._server, waiter)
+        self._settling = Settling(clock)
+        self.leases = MongoLeases(self._server, waiter, self._settling)
         self.registry = MongoRegistry(self._server, waiter)
         self.configuration = MongoConfiguration(self._server, waiter)
 
@@ -45,7 +47,7 @@ class MongoCoordinator:
         if await foreign_document(collection) is not None:
             name, address = collections.full_name(NAME), self._server.address
             raise foreign(name, address, "holds documents that are not Drumbeat's")
-        await create_domain(collection)
+        self._settling.see(await ensure_domain(collection))
         await create_index(collection)
 
     def _subscribe(self, subject: str, wake: Callable[[], None]) -> Callable[[], None]:

@@ -11,9 +11,11 @@ from drumbeat.backends.mongo.connection.client import Collection
 from drumbeat.backends.mongo.coordinator.documents import DOMAIN
 
 
-async def create_domain(collection: Collection) -> None:
-    """Write a new identity, unless there is one."""
+async def ensure_domain(collection: Collection) -> str:
+    """The identity; a new one is written if there is none."""
     with suppress(DuplicateKeyError):  # another node wrote one at the same moment
         await collection.update_one(
             {"_id": DOMAIN}, {"$setOnInsert": {"value": str(ObjectId())}}, upsert=True
         )
+    found = await collection.find_one({"_id": DOMAIN})
+    return await ensure_domain(collection) if found is None else str(found["value"])

@@ -22,7 +22,8 @@ from drumbeat.backends.mongo.coordinator.documents import (
     renewal,
     time_left,
 )
-from drumbeat.backends.mongo.coordinator.domain import create_domain
+from drumbeat.backends.mongo.coordinator.domain import ensure_domain
+from drumbeat.backends.settling import Settling
 from drumbeat.model.fleet.lease import Lease
 from drumbeat.model.ids import NodeId
 
@@ -50,14 +51,15 @@ class Seen(NamedTuple):
 class MongoLeases:
     """One term at a time for each name."""
 
-    def __init__(self, server: Server, waiter: HintWaiter[str]) -> None:
+    def __init__(self, server: Server, waiter: HintWaiter[str], settling: Settling) -> None:
         self._server = server
         self._waiter = waiter
+        self._settling = settling
 
     async def acquire(self, name: str, candidate: NodeId, ttl: timedelta) -> Lease | None:
         with self._server.calls() as collections:
             seen = await _look(collections[NAME], name)
-            if seen.left is not None:
+            if not self._settling.is_over(seen.domain, ttl) or seen.left is not None:
                 return None
             lease = Lease(name, candidate, seen.domain, seen.next_token, ttl)
             return lease if await _begin(collections[NAME], lease, seen) else None
@@ -85,6 +87,7 @@ class MongoLeases:
         """The last token of a name that is vacant; or None, and the rest of its term."""
         with self._server.calls() as collections:
             seen = await _look(collections[NAME], name)
+        self._settling.see(seen.domain)
         return (seen.token or 0, None) if seen.left is None else (None, seen.left)
 
     async def _on_this_term(self, lease: Lease, update: Document) -> bool:
@@ -118,7 +121,7 @@ async def _look(collection: Collection, name: str) -> Seen:
             held = lease.get("holder") is not None and lease["left"] > 0
             left = time_left(lease["left"]) if held else None
             return Seen(domain["value"], domain["now"], lease.get("token"), left)
-        await create_domain(collection)
+        await ensure_domain(collection)
 
 
 async def _begin(collection: Collection, lease: Lease, seen: Seen) -> bool:
