@@ -71,6 +71,8 @@ UNHURRIED: dict[str, object] = {
     ),
     "drumbeat.backends.sqlite.store.store.PATIENCE": AGES,
     "drumbeat.backends.sqlite.coordinator.coordinator.PATIENCE": AGES,
+    "drumbeat.backends.mongo.connection.client.ANSWER_WITHIN": AGES,
+    "drumbeat.backends.mongo.connection.client.CONNECT_WITHIN": AGES,
     "drumbeat.backends.redis.connection.client.ANSWER_WITHIN": AGES,
     "drumbeat.backends.redis.connection.client.CONNECT_WITHIN": AGES,
 }
@@ -95,7 +97,8 @@ def in_production(
 ) -> Callable[[], AbstractContextManager[None]]:
     """Time-outs as users have them, for a part of a test: the one that tests a time-out.
 
-    SQLite and PostgreSQL take them when a store or coordinator is made, Redis with every call.
+    SQLite and PostgreSQL take them when a store or coordinator is made, MongoDB with the first
+    call on a loop, Redis with every call.
     """
 
     @contextmanager
