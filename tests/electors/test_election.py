@@ -266,3 +266,36 @@ def test_an_election_needs_names() -> None:
         LeaderElection("")
     with pytest.raises(ConfigurationError, match="needs a name"):
         LeaderElection("one", name="")
+
+
+@pytest.mark.parametrize(("interval", "renewals"), [(None, 10), (2.0, 15), ("1s", 30)])
+async def test_the_renewal_interval_is_a_setting(
+    coordinator: MemoryCoordinator,
+    clock: FakeClock,
+    interval: float | str | None,
+    renewals: int,
+) -> None:
+    renew, renewed = coordinator.leases.renew, 0
+
+    async def counting(lease: Lease) -> Lease | None:
+        nonlocal renewed
+        renewed += 1
+        return await renew(lease)
+
+    coordinator.leases.renew = counting  # type: ignore[method-assign]  # to count
+    election = LeaderElection(
+        "instance-1",
+        coordinator,
+        ttl=TTL,
+        renew_interval=interval,
+        runtime=FakeRuntime(clock, seed=1),
+    )
+    assert await election.elect()
+    await clock.advance("30s")
+    assert renewals - 1 <= renewed <= renewals
+    await election.resign()
+
+
+def test_a_renewal_interval_above_a_third_of_the_ttl_is_refused() -> None:
+    with pytest.raises(UnsafeLease, match=r"must be at most a third of the TTL of 10 s"):
+        LeaderElection("instance-1", ttl=10, renew_interval=5)

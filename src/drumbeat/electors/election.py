@@ -41,8 +41,9 @@ class LeaderElection:
     """`LeaderElection("instance-1", "sqlite:///leader.db")`: campaigns, keeps its lease, resigns.
 
     The coordinator is an address or an existing one. With `memory://` the elections of one process
-    share a coordinator. The lease is kept in a thread of its own, so that code which blocks the
-    event loop cannot lose it.
+    share a coordinator. `renew_interval` is by default three tenths of the TTL, and at most a third
+    of it, so that one lost request does not end a term. The lease is kept in a thread of its own,
+    so that code which blocks the event loop cannot lose it.
     """
 
     def __init__(
@@ -52,13 +53,17 @@ class LeaderElection:
         *,
         name: str = "leader",
         ttl: float | str = 10.0,
+        renew_interval: float | str | None = None,
         runtime: Runtime | None = None,
     ) -> None:
         if not instance_id or not name:
             raise ConfigurationError("an election needs a name and an instance_id")
         self.instance_id = instance_id
         self.name = name
-        self._timings = LeaseTimings.for_ttl(parse_duration(ttl).total_seconds())
+        self._timings = LeaseTimings.for_ttl(
+            parse_duration(ttl).total_seconds(),
+            None if renew_interval is None else parse_duration(renew_interval).total_seconds(),
+        )
         self._runtime = runtime or SystemRuntime()
         self._connect = _connection(coordinator, self._runtime)
         self._bus = Bus(self._runtime.clock)
