@@ -124,7 +124,7 @@ class PairBackends(Closeable):
     @property
     def forgetful(self) -> str | None:
         """The name of the coordinator, if it may forget terms when it is killed."""
-        apart = self._coordinator != self._store
+        apart = self._coordinator != self.parts.store
         return self._coordinator if apart and self._coordinator in FORGETFUL else None
 
     def longest_term(self, ttl: float) -> float:
