@@ -16,7 +16,7 @@ from uuid import uuid4
 import pytest
 
 from drumbeat import Drumbeat, Status
-from servers import Consul, Etcd, Postgres, Redis
+from servers import Consul, Etcd, GivenMongo, Mongo, Postgres, Redis
 from tests.support.postgres_namespace import namespace_in
 from tests.support.processes import Node
 
@@ -39,10 +39,10 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str,
         yield postgres.address, namespace
 
 
-@pytest.fixture(params=["redis", "etcd", "consul"])
+@pytest.fixture(params=["mongo", "redis", "etcd", "consul"])
 def coordinator(request: pytest.FixtureRequest) -> str:
     """The address of a coordinator that is no store."""
-    server: Redis | Etcd | Consul = request.getfixturevalue(request.param)
+    server: Mongo | GivenMongo | Redis | Etcd | Consul = request.getfixturevalue(request.param)
     return server.address
 
 

@@ -20,6 +20,9 @@ LOWEST = (4, 4)
 UNKNOWN_COMMAND = 59
 OF_A_ROUTER = "isdbgrid"
 
+_warned: set[str] = set()
+"""The servers that this process has warned of."""
+
 
 class Topology(StrEnum):
     """How a deployment is made up."""
@@ -51,7 +54,8 @@ async def check(client: Client, address: Address) -> ServerTraits:
             f"{_dotted(LOWEST)} or later"
         )
     traits = ServerTraits(version, _topology(await describe(client)))
-    if traits.topology is Topology.STANDALONE:
+    if traits.topology is Topology.STANDALONE and address.shown not in _warned:
+        _warned.add(address.shown)  # the store and the coordinator check the same server
         LOG.warning(
             "MongoDB at %s is a standalone server: if its disk is lost, so is everything, and "
             "nothing runs while it is away. A replica set of three members is advised",
