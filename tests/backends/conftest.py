@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pkgutil
 from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -109,3 +110,13 @@ def in_production(
             yield
 
     return production
+
+
+@pytest.fixture
+def collected() -> Iterator[None]:
+    """Let the connections that the client of MongoDB leaves open be closed within this test.
+
+    It leaves one open that is cancelled or closed while it is made.
+    """
+    yield
+    gc.collect()

@@ -6,11 +6,18 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
+import pytest
+
 from drumbeat.backends.mongo.connection.address import parse
 from drumbeat.backends.mongo.connection.client import Client
 from drumbeat.backends.mongo.connection.server import Server
 from drumbeat.engine.plumbing.runtime import SystemClock
 
+LEAVING_CONNECTIONS = [
+    pytest.mark.usefixtures("collected"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+"""The marks of tests whose client closes some connections only when it is collected."""
 CLOCK = SystemClock()
 PASSWORD = "hunter2"
 

@@ -20,8 +20,9 @@ from .broken.mongo_leases import (
     RenewsByHolder,
     RenewsWhatHasExpired,
 )
-from .mongo_cases import CLOCK, namespace_on
+from .mongo_cases import CLOCK, LEAVING_CONNECTIONS, namespace_on
 
+pytestmark = LEAVING_CONNECTIONS
 Case = Callable[..., Awaitable[None]]
 suite = CoordinatorConformance
 TTL = timedelta(seconds=0.6)

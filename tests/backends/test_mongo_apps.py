@@ -14,6 +14,9 @@ from drumbeat.extras import install_command
 from servers import GivenMongo, Mongo
 from tests.support.mongo_namespace import namespace_in
 
+from .mongo_cases import LEAVING_CONNECTIONS
+
+pytestmark = LEAVING_CONNECTIONS
 PATIENCE = 90.0
 
 

@@ -18,8 +18,9 @@ from drumbeat.testing.conformance.builders import ANNE, BERT, let_others_run
 from servers import FaultProxy, GivenMongo, Mongo
 from servers.mongo import REPLICA_SET
 
-from .mongo_cases import CLOCK, new_namespace
+from .mongo_cases import CLOCK, LEAVING_CONNECTIONS, new_namespace
 
+pytestmark = LEAVING_CONNECTIONS
 T = TypeVar("T")
 
 TTL = timedelta(seconds=2)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import socket
 import threading
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -20,9 +19,17 @@ from drumbeat.testing.conformance.builders import let_others_run
 from servers import GivenMongo, Mongo, MongoInMemory
 from servers.mongo import REPLICA_SET
 
-from .mongo_cases import CLOCK, PASSWORD, connected, namespace_on, new_namespace
+from .mongo_cases import (
+    CLOCK,
+    LEAVING_CONNECTIONS,
+    PASSWORD,
+    connected,
+    namespace_on,
+    new_namespace,
+)
 from .test_redis_ways_in import make_certificate
 
+pytestmark = LEAVING_CONNECTIONS
 NAMES = ("things",)
 UNCONFIRMED = {"code": 64, "codeName": "WriteConcernTimeout", "errmsg": "waiting timed out"}
 
@@ -284,7 +291,6 @@ async def test_a_server_without_change_streams_wakes_everybody_from_time_to_time
     stop()
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 async def test_a_cancelled_call_is_cancelled_at_every_point(server: Server) -> None:
     """The client library swallows some cancellations; whoever cancels waits for the end."""
     for turns in range(300):
@@ -298,4 +304,3 @@ async def test_a_cancelled_call_is_cancelled_at_every_point(server: Server) -> N
         with pytest.raises(asyncio.CancelledError):
             await call
     assert await count(server) == 0
-    gc.collect()  # the library leaves a connection open that is cancelled while it is made

@@ -19,8 +19,9 @@ from drumbeat.testing.conformance import CoordinatorConformance, CoordinatorTrai
 from drumbeat.testing.conformance.builders import ANNE, BERT, node
 from servers import GivenMongo, Mongo
 
-from .mongo_cases import CLOCK, connected, namespace_on
+from .mongo_cases import CLOCK, LEAVING_CONNECTIONS, connected, namespace_on
 
+pytestmark = LEAVING_CONNECTIONS
 TTL = timedelta(seconds=0.6)
 EXPIRES_WITHIN = TTL + timedelta(seconds=0.05)
 SECONDS = timedelta(seconds=30)
