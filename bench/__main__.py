@@ -17,6 +17,7 @@ STORES = {
     "memory": ("memory_jobs",),
     "sqlite": ("sqlite_jobs", "sqlite_long_run"),
     "postgres": ("postgres_jobs", "postgres_long_run", "postgres_lists"),
+    "mongo": ("mongo_jobs",),
 }
 """The benchmarks of one store."""
 NAMES = (

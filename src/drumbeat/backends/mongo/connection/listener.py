@@ -23,6 +23,8 @@ SILENCE = 10.0
 """Seconds without an answer after which a change stream is replaced."""
 BREATH = 0.02
 """Seconds between two questions, for servers that answer at once although nothing has changed."""
+ENDS_WITHIN = 0.5
+"""Seconds after which a task that was cancelled is cancelled again."""
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 2.0
 """Seconds before a lost change stream is replaced: soon at first, then less often."""
@@ -61,9 +63,9 @@ class Listener:
 
     async def close(self) -> None:
         task, self._task = self._task, None
-        if task is not None:
-            task.cancel()
-            await asyncio.wait([task])
+        while task is not None and not task.done():
+            task.cancel()  # again: while it waits for an answer, the library may swallow one
+            await asyncio.wait([task], timeout=ENDS_WITHIN)
 
     async def _poll(self) -> None:
         while True:

@@ -1,0 +1,195 @@
+"""The MongoDB store beside bare pymongo, which makes the same round trips on the same server.
+
+Bare means one collection with one index, small documents and bulk writes: to submit one job a
+number and an insert; to submit a batch the six writes of a decided step; to drain a bulk write that
+completes, a query, a look at the pauses and a bulk write that claims. It has no guards, results,
+fences, attempts, limits or counts. The server is the one of the tests, in memory, since no `mongod`
+can be installed: the ratios say what our part costs, and the rates say nothing about MongoDB.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from collections.abc import Awaitable, Callable
+
+from bson import ObjectId
+from pymongo import InsertOne, UpdateOne
+
+from bench.due_schedules import PAYLOAD
+from drumbeat.backends.mongo.connection.client import Collections, Document
+from drumbeat.backends.mongo.store import MongoStore
+from drumbeat.engine.plumbing.runtime import SystemClock
+from drumbeat.model.fast_construction import fast_constructor
+from drumbeat.model.ids import NodeId
+from drumbeat.model.jobs.job import Attempt, Change, JobSpec, Settlement, Wanted
+from drumbeat.ports.store import Topic
+from servers import MongoInMemory
+from servers.mongo import REPLICA_SET
+
+TITLE = "Jobs on MongoDB's protocol"
+BATCH = 100
+SPEC = JobSpec("nothing", PAYLOAD)
+WANTED = Wanted(("default",), frozenset({"nothing"}), BATCH)
+NODE = NodeId("bench:1")
+ROUNDS = 5
+INDEX = [("queue", 1), ("priority", -1), ("run_at", 1), ("_id", 1)]
+
+new_settlement = fast_constructor(Settlement)
+
+
+def run(*, quick: bool) -> dict[str, object]:
+    """Jobs per second and milliseconds, ours and bare, and the ratios."""
+    jobs = 1_000 if quick else 5_000
+    with MongoInMemory.start() as server:
+        rounds = [
+            asyncio.run(_one_round(server.address, number, jobs))
+            for number in range(1 if quick else ROUNDS)
+        ]
+    figures: dict[str, object] = {}
+    for name in ("submit_one", "submit_batch", "drain"):
+        for kind in ("", "_bare"):
+            rate = statistics.median(each[f"{name}{kind}"] for each in rounds)
+            figures[f"{name}{kind}_per_second"] = round(rate)
+        ratio = statistics.median(each[name] / each[f"{name}_bare"] for each in rounds)
+        figures[f"{name}_to_bare"] = round(ratio, 2)
+    with MongoInMemory.start(REPLICA_SET) as server:
+        figures |= asyncio.run(_pick_up(server.address, 20 if quick else 200))
+    return figures
+
+
+async def _one_round(address: str, number: int, jobs: int) -> dict[str, float]:
+    bare = await _bare(address, f"bare-{number}", jobs)
+    return bare | await _ours(address, f"ours-{number}", jobs)
+
+
+async def _ours(address: str, namespace: str, jobs: int) -> dict[str, float]:
+    store = MongoStore(address, SystemClock(), namespace)
+    await store.open()
+
+    async def submit(count: int) -> None:
+        await store.jobs.insert([SPEC] * count)
+
+    rates = await _submitted(submit, jobs, "")
+    start = time.perf_counter()
+    settled: list[Settlement] = []
+    done = 0
+    while (taken := await store.jobs.take(WANTED, NODE, settled)).attempts:
+        settled = [_completion(attempt) for attempt in taken.attempts]
+        done += len(settled)
+    rates["drain"] = done / (time.perf_counter() - start)
+    await store.close()
+    return rates
+
+
+async def _bare(address: str, namespace: str, jobs: int) -> dict[str, float]:
+    store = MongoStore(address, SystemClock(), namespace)
+    await store.open()  # for its connections, with their guarantees
+    with store.server.calls() as collections:
+        await collections["bare"].create_index(INDEX)
+        rates = await _submitted(lambda count: _submit(collections, count), jobs, "_bare")
+        start = time.perf_counter()
+        done = 0
+        while held := await _exchange(collections, done):
+            done += held
+        rates["drain_bare"] = done / (time.perf_counter() - start)
+    await store.close()
+    return rates
+
+
+async def _submitted(
+    submit: Callable[[int], Awaitable[None]], jobs: int, kind: str
+) -> dict[str, float]:
+    """The rates of jobs submitted singly, one after the other, and in batches."""
+    singly = jobs // 10
+    start = time.perf_counter()
+    for _ in range(singly):
+        await submit(1)
+    between = time.perf_counter()
+    for _ in range(jobs // BATCH):
+        await submit(BATCH)
+    end = time.perf_counter()
+    return {
+        f"submit_one{kind}": singly / (between - start),
+        f"submit_batch{kind}": jobs / (end - between),
+    }
+
+
+async def _submit(collections: Collections, count: int) -> None:
+    found = await collections["numbers"].find_one_and_update(
+        {"_id": "bare"}, {"$inc": {"last": count}}, upsert=True, return_document=True
+    )
+    assert found is not None, "it was written"
+    first = found["last"] - count
+    documents: list[Document] = [
+        {
+            "_id": first + number,
+            "queue": "default",
+            "priority": 0,
+            "run_at": first,
+            "payload": PAYLOAD,
+            "status": "queued" if count == 1 else "prepared",
+        }
+        for number in range(count)
+    ]
+    if count == 1:
+        await collections["bare"].insert_one(documents[0])
+        return
+    decision = ObjectId()
+    await collections["decided"].insert_one({"_id": decision})
+    await collections["bare"].bulk_write([InsertOne(each) for each in documents])
+    await collections["decided"].update_one({"_id": decision}, {"$set": {"state": "committed"}})
+    ids = {"_id": {"$gte": first, "$lt": first + count}}
+    await collections["bare"].update_many(ids, {"$set": {"status": "queued"}})
+    await collections["decided"].delete_one({"_id": decision})
+
+
+async def _exchange(collections: Collections, done: int) -> int:
+    """Complete what the last call has claimed, and claim the next."""
+    bare = collections["bare"]
+    if done:
+        finished = {"$set": {"status": "completed"}}
+        held = [UpdateOne({"_id": each}, finished) for each in range(done - BATCH, done)]
+        await bare.bulk_write(held, ordered=False)
+    queued = {"status": "queued", "queue": {"$in": ["default"]}}
+    found = await bare.find(queued).sort(INDEX[1:]).limit(BATCH).to_list()
+    await collections["queues"].find({}).to_list()
+    if not found:
+        return 0
+    running = {"$set": {"status": "running"}}
+    await bare.bulk_write([UpdateOne({"_id": each["_id"]}, running) for each in found])
+    return len(found)
+
+
+async def _pick_up(address: str, count: int) -> dict[str, object]:
+    """The time from a submission to its claim through another store, one job at a time."""
+    clock = SystemClock()
+    one, other = (MongoStore(address, clock, "pick-up") for _ in range(2))
+    await one.open()
+    await other.open()
+    hint = asyncio.Event()
+    unsubscribe = other.subscribe(Topic.JOBS, hint.set)
+    waits: list[float] = []
+    settled: list[Settlement] = []
+    for _ in range(count):
+        await clock.sleep(0.02)
+        start = time.perf_counter()
+        await one.jobs.insert([SPEC])
+        while not (taken := await other.jobs.take(WANTED, NODE, settled)).attempts:
+            settled = []
+            await hint.wait()
+            hint.clear()
+        waits.append((time.perf_counter() - start) * 1000)
+        settled = [_completion(attempt) for attempt in taken.attempts]
+    unsubscribe()
+    await one.close()
+    await other.close()
+    return {
+        "pick_up_p50_ms": round(statistics.median(waits), 2),
+        "pick_up_p99_ms": round(statistics.quantiles(waits, n=100)[-1], 2),
+    }
+
+
+def _completion(attempt: Attempt) -> Settlement:
+    return new_settlement(attempt.hold, Change.COMPLETE)

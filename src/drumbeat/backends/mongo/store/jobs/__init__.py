@@ -1,0 +1,1 @@
+"""Jobs: their documents, and everything that changes them."""

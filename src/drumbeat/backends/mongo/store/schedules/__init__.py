@@ -1,0 +1,1 @@
+"""Schedules, and the ledger of their ticks."""

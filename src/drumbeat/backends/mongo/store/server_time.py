@@ -1,0 +1,47 @@
+"""The server's clock, as the local clock and the difference between the two.
+
+The difference is measured by a read and kept for a few seconds. It may be wrong by the time that
+the answer took, and by what the two clocks drift meanwhile: milliseconds. Nothing that has to be
+exact is decided by it (docs/adr/0041).
+"""
+
+from __future__ import annotations
+
+from drumbeat.backends.mongo.connection.client import Collections, Document
+from drumbeat.backends.mongo.store.times import MICROSECONDS, to_number
+from drumbeat.forks import renew_in_children
+from drumbeat.ports.clock import Clock
+
+MEASURED_EVERY = 5.0
+"""Seconds."""
+
+
+class ServerTime:
+    """What time it is at the server."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._measured_at = 0.0
+        self._then: int | None = None
+        """The server's time when it was measured."""
+        renew_in_children(self._forget)
+
+    async def now(self, collections: Collections) -> int:
+        """The server's time, measured again if that is long ago."""
+        elapsed = self._clock.elapsed()
+        if self._then is None or not 0 <= elapsed - self._measured_at < MEASURED_EVERY:
+            self._then = await read(collections)
+            answered = self._clock.elapsed()
+            self._measured_at = elapsed + (answered - elapsed) / 2
+            elapsed = answered
+        return self._then + round((elapsed - self._measured_at) * MICROSECONDS)
+
+    def _forget(self) -> None:
+        self._then = None
+
+
+async def read(collections: Collections) -> int:
+    """Ask the server."""
+    stages: list[Document] = [{"$limit": 1}, {"$project": {"_id": 0, "now": "$$NOW"}}]
+    found = await (await collections["schema"].aggregate(stages)).to_list()
+    return to_number(found[0]["now"])
