@@ -24,9 +24,9 @@ STARTS: Mapping[str, Callable[[], AnyServer]] = {
     "etcd": lambda: Etcd.start(nodes=3),
     "consul": Consul.start,
 }
-STORES = ("sqlite", "postgres")
+STORES = ("sqlite", "postgres", "mongo")
 COORDINATORS = ("mongo", "redis", "etcd", "consul")
-PAIRS = ("sqlite", "postgres", "postgres+etcd", "postgres+redis", "postgres+consul")
+PAIRS = ("sqlite", "postgres", "mongo", "postgres+etcd", "postgres+redis", "postgres+consul")
 """The default pairs."""
 CLUSTER = "postgres+redis+etcd"
 """A store, a queue and a coordinator."""
@@ -39,7 +39,10 @@ FORGETFUL = frozenset({"mongo", "redis", "etcd", "consul"})
 def all_pairs() -> tuple[str, ...]:
     """Every store, alone and with every coordinator, and the cluster."""
     pairs = (
-        f"{store}+{other}" if other else store for store in STORES for other in ("", *COORDINATORS)
+        f"{store}+{other}" if other else store
+        for store in STORES
+        for other in ("", *COORDINATORS)
+        if other != store
     )
     return (*pairs, CLUSTER)
 

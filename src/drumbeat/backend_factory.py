@@ -254,6 +254,12 @@ def _postgres_store(context: BackendContext) -> Store:
     return PostgresStore(context.address, context.runtime.clock, context.config.namespace)
 
 
+def _mongo_store(context: BackendContext) -> Store:
+    from drumbeat.backends.mongo.store import MongoStore  # noqa: PLC0415 - as said above
+
+    return MongoStore(context.address, context.runtime.clock, context.config.namespace)
+
+
 def _memory_coordinator(context: BackendContext) -> Coordinator:
     from drumbeat.backends.memory.coordinator import MemoryCoordinator  # noqa: PLC0415 - as said above
 
@@ -327,6 +333,7 @@ STORES: Mapping[str, Make[Store]] = {
     "memory": _memory_store,
     "SQLite": _sqlite_store,
     "PostgreSQL": _postgres_store,
+    "MongoDB": _mongo_store,
 }
 COORDINATORS: Mapping[str, Make[Coordinator]] = {
     "memory": _memory_coordinator,

@@ -21,7 +21,7 @@ from tests.chaos.fleet import TTL, Fleet, clock, drop, fleet_on
 from tests.chaos.shares import Share
 
 COORDINATORS = ("sqlite", "postgres", "mongo", "redis", "etcd", "consul")
-STORES = ("sqlite", "postgres")
+STORES = ("sqlite", "postgres", "mongo")
 ALWAYS = {("postgres", "postgres"), ("etcd", "sqlite")}
 PAIRS = [
     pytest.param(each, id="+".join(each), marks=() if each in ALWAYS else pytest.mark.chaos)

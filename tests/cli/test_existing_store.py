@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
-from servers import Postgres
+from servers import GivenMongo, Mongo, Postgres
+from tests.support.mongo_namespace import collections_of
 from tests.support.postgres_namespace import ask, namespace_in
 
 from .support import run
@@ -91,6 +93,18 @@ def test_looking_at_an_empty_database_creates_nothing(
         assert f"yet for the namespace {empty!r}" in answer.err
     schemas = ask(postgres.address, "SELECT nspname FROM pg_namespace")
     assert empty not in [name for (name,) in schemas]
+
+
+@pytest.mark.parametrize("path", LOOKING)
+def test_looking_at_an_empty_mongodb_creates_nothing(
+    path: str, mongo: Mongo | GivenMongo, here: Path
+) -> None:
+    empty = f"test-{uuid4().hex}"
+    answer = run("--store", mongo.address, "--namespace", empty, *words(path))
+    assert answer.code == ABOUT_THE_STORE.get(path, 3), answer.err
+    if path not in ABOUT_THE_STORE:
+        assert f"yet for the namespace {empty!r}" in answer.err
+    assert collections_of(mongo.address, empty) == []
 
 
 @pytest.mark.parametrize("path", ["task list", "config show"])

@@ -33,6 +33,12 @@ def test_a_coordinator_of_the_environment_counts_beside_a_store_in_code(
     assert config.notes == ()
 
 
+@pytest.mark.parametrize("text", ["db/app", "mongodb://db/app"])
+def test_mongodb_of_the_environment_is_the_store(text: str) -> None:
+    config = Config.load({}, {"MONGODB_URI": text})
+    assert (config.store, config.coordinator) == ("mongodb://db/app", None)
+
+
 @pytest.mark.parametrize("text", ["localhost:6379", "redis://localhost:6379"])
 def test_redis_is_the_coordinator_beside_a_store_in_memory(text: str) -> None:
     config = Config.load({"store": "memory://"}, {"REDIS_URL": text})

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from drumbeat.config.backends import BACKENDS, Backend, examples
+from drumbeat.config.backends import BACKENDS, Backend
 from drumbeat.config.mask import masked
 from drumbeat.config.origin import Level, SettingOrigin
 from drumbeat.config.setting import PREFIX
@@ -51,9 +51,6 @@ class _Given:
         """The variable or setting that named it."""
         return self.origin.name or str(self.backend.setting)
 
-    def asks_for(self, part: Part) -> str:
-        return f"{self.name} asks for {self.backend.title} as the {part}"
-
 
 def describe(values: Mapping[str, object], origins: Mapping[str, SettingOrigin]) -> Description:
     """Choose a backend for each part that only the backends' own settings name."""
@@ -71,7 +68,7 @@ def describe(values: Mapping[str, object], origins: Mapping[str, SettingOrigin])
         if values.get(part) is not None:
             found.notes += [_not_used(each, part, origins[part]) for each in asked]
             continue
-        _choose(found, part, asked, store_is_named=values.get(Part.STORE) is not None)
+        _choose(found, part, asked)
     return found
 
 
@@ -81,7 +78,7 @@ def _stands_for(each: _Given, *, in_memory: bool) -> Part | None:
     return Part.COORDINATOR if in_memory and stands_for is Part.QUEUE else stands_for
 
 
-def _choose(found: Description, part: Part, asked: list[_Given], *, store_is_named: bool) -> None:
+def _choose(found: Description, part: Part, asked: list[_Given]) -> None:
     strongest = max(_STRENGTH[each.origin.level] for each in asked)
     chosen, *others = [each for each in asked if _STRENGTH[each.origin.level] == strongest]
     if others:
@@ -92,25 +89,11 @@ def _choose(found: Description, part: Part, asked: list[_Given], *, store_is_nam
         )
         return
     found.notes += [_not_used(each, part, chosen.origin) for each in asked if each is not chosen]
-    if not chosen.backend.gives(part):
-        _refuse_later(found, part, chosen, store_is_named=store_is_named)
-        return
     address, fault = _address(chosen)
     if fault is not None:
         found.faults.append(f"{fault} (given by {chosen.origin})")
         return
     found.named[part] = Named(address, chosen.origin)
-
-
-def _refuse_later(found: Description, part: Part, chosen: _Given, *, store_is_named: bool) -> None:
-    asks = f"{chosen.asks_for(part)}, which comes with a later version"
-    if store_is_named:  # which tells the workers and elects the leader, so nothing is unsafe
-        found.notes.append(f"{asks}; the store does it meanwhile")
-        return
-    found.faults.append(
-        f"{asks} (given by {chosen.origin}); remove it, or name a "
-        f"store with {PREFIX}STORE: this version has {examples(Part.STORE)}"
-    )
 
 
 def _not_used(each: _Given, part: Part, origin: SettingOrigin) -> str:

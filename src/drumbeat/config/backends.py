@@ -23,8 +23,6 @@ class Backend:
     schemes: tuple[str, ...]
     serves: tuple[Part, ...]
     example: str
-    built: bool = True
-    """False: planned for a later version."""
     later: tuple[Part, ...] = ()
     """The parts that are planned for a later version."""
     setting: str | None = None
@@ -36,7 +34,7 @@ class Backend:
 
     def gives(self, part: Part) -> bool:
         """Whether this version supports the backend as that part."""
-        return self.built and part in self.serves and part not in self.later
+        return part in self.serves and part not in self.later
 
 
 BACKENDS = (
@@ -55,7 +53,6 @@ BACKENDS = (
         ("mongodb", "mongodb+srv"),
         (Part.STORE, Part.COORDINATOR),
         "mongodb://host/database",
-        later=(Part.STORE,),
         setting="mongodb_uri",
         stands_for=Part.STORE,
     ),
