@@ -22,6 +22,7 @@ from drumbeat.backends.mongo.store.times import to_instant
 from drumbeat.backends.mongo.store.tokens import MongoTokens
 from drumbeat.ports.clock import Clock
 from drumbeat.ports.store import Topic
+from drumbeat.ports.witness import Witnesses
 
 WRITERS = 8
 """Writes that are worth sending at once: different documents do not wait for each other."""
@@ -33,6 +34,7 @@ class MongoStore:
     always_hints = False
     writers = WRITERS
     joining = None  # it would need the caller's session, and servers that have transactions
+    witnesses: Witnesses | None = None  # the server frees nothing when a client ends
 
     def __init__(
         self, address: str, clock: Clock, namespace: str = "drumbeat", patience: float = PATIENCE
