@@ -26,6 +26,8 @@ WITHOUT_A_COMMAND = {
     "overview.history",
     "overview.schedules",
     "overview.timeline",
+    "overview.errors",
+    "overview.backends",
 }
 """A terminal submits one job at a time, `drumbeat cron` needs no fleet, and these pictures need a
 screen: `drumbeat schedule` tells the same in words."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
 from drumbeat.fleet.endpoint import endpoint
+from drumbeat.model.jobs.job import JobFilter
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.schedules.search import ScheduleSearch
+from drumbeat.wire.backend import BackendView
+from drumbeat.wire.error_group import ErrorGroupsView, ErrorQuery
 from drumbeat.wire.overview import HistoryView, OverviewView
 from drumbeat.wire.schedule_state import (
     ScheduleRowQuery,
@@ -64,4 +68,25 @@ class FleetOverview(Protocol):
         Without a start it is six hours ago, without an end in an hour. Of each schedule at most 200
         rows of the ledger and 60 coming ticks are told.
         """
+        ...
+
+    @endpoint(
+        "GET /overview/errors",
+        "Group the newest failed jobs by exception and frame",
+        query=ErrorQuery,
+    )
+    async def errors(self, wanted: JobFilter | None = None) -> ErrorGroupsView:
+        """The newest 500 failed jobs that match, at most 100 groups, the largest first.
+
+        Jobs that take more than 16 MiB together are fewer than 500. The statuses of the filter do
+        not matter: only failed jobs are meant.
+        """
+        ...
+
+    @endpoint(
+        "GET /overview/backends",
+        "Show how fast the store and the coordinator answer this server, and how clocks differ",
+    )
+    async def backends(self) -> Sequence[BackendView]:
+        """The store and the coordinator, as the node that answers reaches them at the moment."""
         ...

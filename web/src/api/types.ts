@@ -61,6 +61,20 @@ export interface AuditView {
   outcome: string | null
 }
 
+/** The store or the coordinator, as the server that answers reaches it. */
+export interface BackendView {
+  /** `store` or `coordinator`. */
+  name: string
+  /** Of its address, such as `postgresql`. */
+  kind: string
+  /** How long it took to answer; null: it did not. */
+  seconds: number | null
+  /** Why it did not answer. */
+  fault: string | null
+  /** How far its clock is ahead of that of the server; null: it tells no time. */
+  clock_ahead_seconds: number | null
+}
+
 /** Which past ticks are to fire. */
 export interface BackfillView {
   /** The first, included. */
@@ -147,6 +161,47 @@ export interface EntryView {
   value: unknown
   /** The number of its last write; `If-Match` takes it. */
   revision: number
+}
+
+/** Failed jobs whose errors have the same exception and the same frame. */
+export interface ErrorGroupView {
+  /** The class of the exception; of an error without a traceback, its sentence. */
+  exception: string
+  /** What the newest of them says. */
+  message: string
+  /** Of the frame that raised it; empty: there is no traceback. */
+  file: string
+  line: number
+  function: string
+  /** Of the jobs that were looked at. */
+  count: number
+  first_seen: string
+  last_seen: string
+  /** Their tasks, at most ten. */
+  tasks: string[]
+  /** The newest of them, at most fifty. */
+  jobs: number[]
+}
+
+/** The newest failed jobs by their errors, the most frequent first. */
+export interface ErrorGroupsView {
+  groups: ErrorGroupView[]
+  /** How many failed jobs were looked at. */
+  looked_at: number
+  /** Whether these are all that match; otherwise there are older ones. */
+  complete: boolean
+}
+
+/** Which failed jobs are meant; what is not given does not restrict. */
+export interface ErrorQuery {
+  task?: string | null
+  queue?: string | null
+  schedule?: string | null
+  tag?: string | null
+  /** Only jobs that were created at or after it. */
+  since?: string | null
+  /** Only jobs that were created before it. */
+  until?: string | null
 }
 
 /** What an event of the stream is about: its `event` field. */

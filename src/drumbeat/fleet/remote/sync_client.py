@@ -136,6 +136,8 @@ class SyncOverview(BlockingResource[RemoteOverview]):
     history = waited(RemoteOverview.history)
     schedules = waited(RemoteOverview.schedules)
     timeline = waited(RemoteOverview.timeline)
+    errors = waited(RemoteOverview.errors)
+    backends = waited(RemoteOverview.backends)
 
 
 class SyncAudit(BlockingResource[RemoteAudit]):

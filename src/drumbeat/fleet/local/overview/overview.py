@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from statistics import quantiles
 
 from drumbeat.fleet.local.current_election import current_election
+from drumbeat.fleet.local.overview.backends import backends
+from drumbeat.fleet.local.overview.error_groups import error_groups
 from drumbeat.fleet.local.overview.schedule_rows import schedule_rows
 from drumbeat.fleet.local.overview.timeline import timeline_of
 from drumbeat.fleet.local.services import Services
@@ -18,6 +21,8 @@ from drumbeat.model.page import Page, PageRequest
 from drumbeat.model.schedules.search import ScheduleSearch, ScheduleState
 from drumbeat.rules.attention import LATELY, FleetFacts, attention_of
 from drumbeat.rules.schedules.schedule_state import AllSchedules
+from drumbeat.wire.backend import BackendView
+from drumbeat.wire.error_group import FAILED, ErrorGroupsView
 from drumbeat.wire.overview import (
     HistoryView,
     NodeCountsView,
@@ -96,6 +101,13 @@ class LocalOverview:
         limit: int = 30,
     ) -> TimelineView:
         return await timeline_of(self._services, (start, end), search, limit)
+
+    async def errors(self, wanted: JobFilter | None = None) -> ErrorGroupsView:
+        failed = replace(wanted or JobFilter(), statuses=FAILED, expired=False)
+        return await error_groups(self._services.store.jobs, failed)
+
+    async def backends(self) -> Sequence[BackendView]:
+        return await backends(self._services)
 
     async def _queues(self) -> Queues:
         seen = await self._services.store.queues.list()
