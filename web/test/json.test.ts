@@ -9,6 +9,10 @@ describe('JSON that keeps every digit', () => {
     expect(writeJson(readJson(text), 0)).toBe('{"id": 9223372036854775807, "small": 7}')
   })
 
+  test('what is undefined is left out, as JSON.stringify does', () => {
+    expect(writeJson({ a: undefined, b: null, c: [12345678901234567890n] }, 0)).toBe('{"b": null, "c": [12345678901234567890]}')
+  })
+
   test('digits within a string are text', () => {
     expect(readJson('["9223372036854775807", "a\\"9007199254740993"]')).toEqual([
       '9223372036854775807',
