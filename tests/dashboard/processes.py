@@ -17,6 +17,8 @@ from tests.support.processes import PATIENCE, Node
 
 INSIDE = Path(__file__).parent / "inside"
 LISTENING = "Listening at http://"
+QUEUES = "default,mail,reports,slow"
+"""All queues of the shop: a worker takes only jobs of `default` if it is not told."""
 
 
 class Fleet:

@@ -42,6 +42,15 @@ export const PAGES: readonly PageEntry[] = [
     group: 'Schedules',
     load: () => import('./timeline/Timeline.svelte'),
   },
+  {
+    path: ['jobs'],
+    title: 'Jobs',
+    icon: 'jobs',
+    key: 'j',
+    group: 'Jobs',
+    load: () => import('./jobs/Jobs.svelte'),
+    one: () => import('./jobs/Job.svelte'),
+  },
 ]
 
 const NONE = { load: (): Promise<Found> => import('./NotFound.svelte') }
