@@ -51,6 +51,19 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./jobs/Jobs.svelte'),
     one: () => import('./jobs/Job.svelte'),
   },
+  { path: ['queues'], title: 'Queues', icon: 'queues', key: 'q', group: 'Jobs', load: () => import('./queues/Queues.svelte') },
+  { path: ['nodes'], title: 'Nodes', icon: 'nodes', key: 'n', group: 'Fleet', load: () => import('./nodes/Nodes.svelte') },
+  { path: ['cluster'], title: 'Cluster', icon: 'cluster', key: 'c', group: 'Fleet', load: () => import('./cluster/Cluster.svelte') },
+  { path: ['audit'], title: 'Audit', icon: 'audit', key: 'a', group: 'Fleet', load: () => import('./audit/Audit.svelte') },
+  {
+    path: ['tokens'],
+    title: 'Tokens',
+    icon: 'tokens',
+    key: 'k',
+    group: 'Fleet',
+    scope: 'admin',
+    load: () => import('./tokens/Tokens.svelte'),
+  },
 ]
 
 const NONE = { load: (): Promise<Found> => import('./NotFound.svelte') }

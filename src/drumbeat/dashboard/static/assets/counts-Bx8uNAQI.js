@@ -1,0 +1,1 @@
+const o=new Intl.NumberFormat("en-US"),a=new Intl.NumberFormat("en-US",{notation:"compact",maximumFractionDigits:1});function m(t){return o.format(t)}function c(t){return Math.abs(t)<1e4?o.format(Math.round(t)):a.format(t)}function e(t,n,r=`${n}s`){return`${m(t)} ${t===1?n:r}`}export{e as a,c,m as n};
