@@ -14,6 +14,7 @@ NOT_BASE = re.compile(r"_(milliseconds|ms|minutes|hours|days|kb|mb|bytes_total_c
 RESERVED = {"le", "quantile", "job", "instance"}
 EXPECTED = {
     *("drumbeat_leader_status", "drumbeat_leader_transitions_total"),
+    "drumbeat_deaths_noticed_total",
     *("drumbeat_leader_lease_remaining_seconds", "drumbeat_leader_epoch"),
     *("drumbeat_schedule_ticks_total", "drumbeat_schedule_lag_seconds"),
     "drumbeat_schedules_unknown_task",

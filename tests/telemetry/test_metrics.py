@@ -14,7 +14,7 @@ from prometheus_client import Counter
 from drumbeat import Drumbeat, Retry, cron
 from drumbeat.extras import install_command
 from drumbeat.model.errors import ConfigurationError
-from drumbeat.model.events import AttemptCompleted, JobSubmitted
+from drumbeat.model.events import AttemptCompleted, JobSubmitted, LeaderEvicted, NodeVanished
 from drumbeat.model.fleet.node import Beat, Node, NodeMetrics, Role
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Change, JobSpec, Limit, OnConflict, Settlement, Wanted
@@ -60,6 +60,18 @@ async def test_nothing_moves_while_nothing_happens(watched: Watched) -> None:
     await watched.app.start()
     before = await watched.later(60)
     assert moved(before, await watched.later(60)) == set()
+
+
+async def test_deaths_that_a_witness_showed_are_counted(watched: Watched) -> None:
+    bus = inside.setup(watched.app).bus
+    before = await watched.scrape()
+    bus.emit(LeaderEvicted("scheduler", NodeId("here"), NodeId("dead"), 7))
+    bus.emit(NodeVanished(NodeId("dead")))
+    bus.emit(NodeVanished(NodeId("dead-too")))
+    after = await watched.scrape()
+    for role, count in (("leader", 1), ("node", 2)):
+        assert before.get("drumbeat_deaths_noticed_total", role=role) == 0
+        assert after.get("drumbeat_deaths_noticed_total", role=role) == count
 
 
 async def test_a_leader_shows_its_term(watched: Watched) -> None:

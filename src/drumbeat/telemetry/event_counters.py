@@ -12,8 +12,10 @@ from drumbeat.model.events import (
     JobExcluded,
     JobExpired,
     JobSkipped,
+    LeaderEvicted,
     LeadershipGained,
     LeadershipLost,
+    NodeVanished,
     SchedulesUnknown,
     TicketsRepublished,
     TickFired,
@@ -23,7 +25,7 @@ from drumbeat.model.events import (
 from drumbeat.model.jobs.ending import Raised, Snoozed
 from drumbeat.model.jobs.job import Status
 from drumbeat.model.schedules.plan import Outcome, SkipReason
-from drumbeat.telemetry.instruments import Instruments
+from drumbeat.telemetry.instruments import LEADER_DIED, NODE_DIED, Instruments
 
 E = TypeVar("E", bound=Event)
 
@@ -74,6 +76,8 @@ def count_events(bus: EventSource, instruments: Instruments) -> None:
     bus.on(TicketsRepublished, republished)
     bus.on(LeadershipGained, transition)
     bus.on(LeadershipLost, transition)
+    bus.on(LeaderEvicted, lambda _: instruments.deaths.add(LEADER_DIED))
+    bus.on(NodeVanished, lambda _: instruments.deaths.add(NODE_DIED))
     bus.on(TickFired, fired)
     bus.on(TickSkipped, lambda event: ticks.add((event.reason.value,), event.count))
     bus.on(TickPassed, lambda event: ticks.add(ELSEWHERE, event.count))

@@ -43,6 +43,12 @@ LEADER_STATUS = _gauge("leader_status", "1 while this node leads, else 0.")
 LEADER_TRANSITIONS = _counter(
     "leader_transitions_total", "How often this node started or stopped leading."
 )
+DEATHS_NOTICED = _counter(
+    "deaths_noticed_total",
+    "Processes that this node found dead by their witness: leaders whose lease it ended, and nodes "
+    "whose jobs it gave to others.",
+    "role",
+)
 LEADER_LEASE_REMAINING = _gauge(
     "leader_lease_remaining_seconds",
     "How long this node may lead without renewing its lease; 0 while it does not lead.",

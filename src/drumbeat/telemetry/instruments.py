@@ -9,6 +9,7 @@ from drumbeat.telemetry.counters import Histogram, Histograms, LabelledCounter, 
 
 OUTCOMES = (Outcome.FIRED.value, *(reason.value for reason in SkipReason))
 """The possible outcomes of a tick."""
+LEADER_DIED, NODE_DIED = ("leader",), ("node",)
 JOB_BOUNDS = (
     *(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5),
     *(1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 900.0, 3600.0),
@@ -25,6 +26,7 @@ class Instruments:
     def __init__(self) -> None:
         self.queues = LabelNames()
         self.transitions = 0
+        self.deaths = LabelledCounter([LEADER_DIED, NODE_DIED])
         self.ticks = LabelledCounter((outcome,) for outcome in OUTCOMES)
         self.unknown_schedules = 0
         self.lag = Histogram(JOB_BOUNDS)

@@ -55,6 +55,7 @@ def of_instruments(instruments: Instruments) -> Iterator[Sample]:
     yield Sample(families.LEADER_TRANSITIONS, instruments.transitions)
     yield Sample(families.SCHEDULES_UNKNOWN, instruments.unknown_schedules)
     yield Sample(families.SCHEDULE_LAG, instruments.lag)
+    yield from _of_counter(families.DEATHS_NOTICED, instruments.deaths)
     yield from _of_counter(families.SCHEDULE_TICKS, instruments.ticks)
     yield from _of_counter(families.JOBS_SUBMITTED, instruments.submitted)
     yield from _of_counter(families.JOBS_FINISHED, instruments.finished)
