@@ -32,10 +32,22 @@ async def main() -> None:
         say("runs")
         await SystemClock().sleep(600)
 
-    app.on(NodeStarted)(lambda _: say("started"))
-    app.on(LeadershipGained)(lambda _: say("leads"))
-    app.on(LeadershipLost)(lambda event: say(f"lost {event.reason}"))
-    app.on(LeaderEvicted)(lambda _: say("evicts"))
+    @app.on(NodeStarted)
+    def started(_: NodeStarted) -> None:
+        say("started")
+
+    @app.on(LeadershipGained)
+    def gained(_: LeadershipGained) -> None:
+        say("leads")
+
+    @app.on(LeadershipLost)
+    def lost(event: LeadershipLost) -> None:
+        say(f"lost {event.reason}")
+
+    @app.on(LeaderEvicted)
+    def evicted(_: LeaderEvicted) -> None:
+        say("evicts")
+
     await app.start(roles)
     await asyncio.Event().wait()
 
