@@ -93,7 +93,8 @@ async def test_details_of_the_probes_are_told_too(lose: Callable[[House], None])
     lose(ours)
     await ours.clock.advance("1m")
     answer = await patiently(ours, ask, "/readyz?verbose")
-    assert (answer.status, set(answer.data["checks"])) == (503, {"node", "store", "coordinator"})
+    parts = {"node", "store", "coordinator", "queue"}
+    assert (answer.status, set(answer.data["checks"])) == (503, parts)
     told = await patiently(ours, ask, "/health")
     assert told.data["registered_tasks"] == ["greet"]
 

@@ -49,7 +49,7 @@ ARGUMENTS = {
     **{f"queue {verb}": "mail" for verb in ("resume", "show")},
 }
 GROUPS = {"schedule", "job", "operation", "task", "node", "token", "config", "db", "import"}
-NEED_NO_STORE = {"task list", "cron", "completion", "config show"}
+NEED_NO_STORE = {"task list", "cron", "completion", "config show", "healthcheck"}
 LOOKING = [path for path in ALL if path not in CREATING | RUNNING | GROUPS | NEED_NO_STORE]
 ABOUT_THE_STORE = {"doctor": 1, "db status": 1, "db sql": 0}
 """Commands whose answer is that the tables are missing, and the exit code of that answer."""

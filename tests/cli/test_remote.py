@@ -90,6 +90,7 @@ EVERYTHING = (
     *("queue list", "queue show default", "queue pause mail", "queue resume mail"),
     *("config put colour blue", "config get colour", "config delete colour"),
     *("leader list", "leader history", "leader resign", "audit", "config show"),
+    "overview",
     *("token create ci", "token list", "token revoke ci"),
     *("import crontab far.cron --apply", "cron @daily", "completion bash"),
     *("node list", "node drain far"),

@@ -45,11 +45,13 @@ async def next_numbers(collections: Collections, name: str, count: int) -> range
     """So many numbers that nobody had before, above all that were given out."""
     numbers = collections["numbers"]
     while True:
+        # The document before the update: mongo-java-server may return a later one than the one
+        # after it, if others count at the same time.
         found = await numbers.find_one_and_update(
-            {"_id": name}, {"$inc": {"last": count}}, return_document=ReturnDocument.AFTER
+            {"_id": name}, {"$inc": {"last": count}}, return_document=ReturnDocument.BEFORE
         )
         if found is not None:
-            last: int = found["last"]
-            return range(last - count + 1, last + 1)
+            first: int = found["last"] + 1
+            return range(first, first + count)
         with suppress(DuplicateKeyError):  # another node may be faster
             await numbers.insert_one({"_id": name, "last": 0})
