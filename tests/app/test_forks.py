@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.request import urlopen
@@ -81,6 +82,14 @@ def gunicorn(store: tuple[str, str]) -> Iterator[Node]:
         process.wait(SOON)
 
 
+async def counts_in(address: str, namespace: str) -> Mapping[str, Mapping[Status, int]]:
+    app = Drumbeat(address, namespace=namespace, environment={})
+    try:
+        return await app.jobs.counts()
+    finally:
+        await app.store.close()
+
+
 class TestAProcessThatIsForked:
     def test_by_gunicorn_submits_in_each_request(
         self, gunicorn: Node, store: tuple[str, str]
@@ -101,8 +110,7 @@ class TestAProcessThatIsForked:
         assert len({job for job, _, _ in answers}) == len(answers)
         assert not {worker for _, worker, _ in answers} & {parent for _, _, parent in answers}
 
-        app = Drumbeat(store[0], namespace=store[1], environment={})
-        assert app.sync.jobs.counts() == {"default": {Status.QUEUED: 1 + len(answers)}}
+        assert asyncio.run(counts_in(*store)) == {"default": {Status.QUEUED: 1 + len(answers)}}
 
     def test_after_a_submission_all_children_and_the_parent_submit(
         self, store: tuple[str, str]
