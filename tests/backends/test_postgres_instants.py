@@ -20,6 +20,7 @@ from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.job import Change, Inserted, JobSpec, Limit, Rate, Settlement
 from drumbeat.model.schedules.plan import Backfilled, Committed, Edit, Skip, SkipReason
+from drumbeat.model.schedules.schedule import StoredSchedule
 from drumbeat.testing.conformance.builders import (
     ANNE,
     BERT,
@@ -38,6 +39,7 @@ from servers import Postgres
 from tests.support.postgres_namespace import ask, until
 
 T = TypeVar("T")
+PAST = datetime(2025, 1, 1, tzinfo=UTC)
 BLOCKED = "SELECT 1 FROM pg_stat_activity WHERE {0} = ANY (pg_blocking_pids(pid))"
 
 
@@ -79,6 +81,11 @@ class Barrier:
 @pytest.fixture
 def barrier(postgres: Postgres, namespace: str) -> Barrier:
     return Barrier(postgres.address, namespace)
+
+
+def overdue_schedule() -> StoredSchedule:
+    """A schedule whose tick is in the past by the server's clock."""
+    return replace(schedule(next_tick=PAST), cursor=PAST - timedelta(minutes=1))
 
 
 async def insert(store: PostgresStore, *specs: JobSpec) -> list[JobId]:
@@ -149,10 +156,11 @@ async def test_a_job_that_is_claimed_after_a_settlement_has_waited_starts_after_
 async def test_a_tick_is_recorded_after_the_wait_for_its_schedule(
     store: PostgresStore, barrier: Barrier
 ) -> None:
-    await store.schedules.put([Edit(None, schedule())])
+    stored = overdue_schedule()
+    await store.schedules.put([Edit(None, stored)])
     epoch = await lead(store)
     let_go, (verdict,) = await barrier.pass_by(
-        "SELECT FROM {0}.schedules FOR UPDATE", store.schedules.commit([plan(schedule())], epoch)
+        "SELECT FROM {0}.schedules FOR UPDATE", store.schedules.commit([plan(stored)], epoch)
     )
     assert isinstance(verdict, Committed)
     (tick,) = await rows(store)
@@ -230,7 +238,7 @@ async def test_jobs_of_a_new_task_are_created_after_the_wait_for_their_lane(
 async def test_a_tick_of_a_new_task_is_recorded_after_the_wait_for_its_lane(
     store: PostgresStore, barrier: Barrier
 ) -> None:
-    stored = schedule()
+    stored = overdue_schedule()
     stored = replace(stored, schedule=replace(stored.schedule, job=JobSpec("new")))
     await store.schedules.put([Edit(None, stored)])
     epoch = await lead(store)

@@ -21,7 +21,7 @@ class TestOpening:
     async def test_a_namespace_becomes_a_schema_once(self, database: Database) -> None:
         await database.open()
         await database.open()
-        assert set(await database.migrations.applied()) == {1, 2, FUNCTIONS}
+        assert set(await database.migrations.applied()) == {1, 2, 3, FUNCTIONS}
         assert (
             await database.fetch_value(f"SELECT count(*) FROM {database.schema}.coordinator") == 1
         )

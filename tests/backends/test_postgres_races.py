@@ -212,7 +212,7 @@ async def test_a_tick_fires_once_among_leaders_editors_and_people_who_backfill(
                 if isinstance(verdict, Backfilled):
                     found.append(verdict.job_id)
             return found
-        verdicts = await schedules.commit([plan(schedule(name)) for name in order], epoch)
+        verdicts = await schedules.commit([plan(schedule(name)) for name in order], epoch, NOON)
         return [job for each in verdicts if isinstance(each, Committed) for job in each.jobs]
 
     async with asyncio.timeout(PATIENCE):

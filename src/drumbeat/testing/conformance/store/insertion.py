@@ -256,9 +256,9 @@ class PromoteConformance:
         promoted = await store.jobs.promote(10, after(60))
         assert (promoted.tickets, promoted.next_at) == ((), None)
 
-    async def test_a_ticket_names_its_queue(self, store: Store) -> None:
-        job = await insert_one(store, JobSpec("send", queue="mail", run_at=after(1)))
-        assert (await store.jobs.promote(10, after(1))).tickets == (Ticket(job.id, "mail"),)
+    async def test_a_ticket_names_its_queue_and_its_priority(self, store: Store) -> None:
+        job = await insert_one(store, JobSpec("send", queue="mail", priority=90, run_at=after(1)))
+        assert (await store.jobs.promote(10, after(1))).tickets == (Ticket(job.id, "mail", 90),)
 
     async def test_each_job_is_promoted_once(self, store: Store, traits: StoreTraits) -> None:
         await insert(store, *[JobSpec("send", run_at=after(1))] * 20)
@@ -288,6 +288,11 @@ class StaleConformance:
         await insert_one(store, spec(), at=after(2))
         stale = await store.jobs.stale(timedelta(seconds=30), 2, after(60))
         assert [ticket.job_id for ticket in stale.tickets] == [first.id, second.id]
+
+    async def test_a_ticket_names_the_queue_and_the_priority_again(self, store: Store) -> None:
+        job = await insert_one(store, replace(spec(), queue="mail", priority=90))
+        stale = await store.jobs.stale(timedelta(seconds=30), 10, after(60))
+        assert stale.tickets == (Ticket(job.id, "mail", 90),)
 
     async def test_a_job_counts_from_when_it_was_queued_not_created(self, store: Store) -> None:
         await insert_one(store, JobSpec("send", run_at=after(100)))

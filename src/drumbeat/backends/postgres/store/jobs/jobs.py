@@ -71,10 +71,8 @@ class PostgresJobs:
 
     async def promote(self, limit: int, at: At = None) -> jobs.Promoted:
         rows = await self._database.fetch(self._sql.promote, limit, checked(at))
-        *ready, (_, _, next_at) = rows
-        return jobs.Promoted(
-            tuple(jobs.Ticket(JobId(job_id), queue) for job_id, queue, _ in ready), next_at
-        )
+        *ready, last = rows
+        return jobs.Promoted(tuple(map(_new_ticket, ready)), last["next_at"])
 
     async def expire(self, limit: int, at: At = None) -> jobs.ExpiredJobs:
         ((expired, next_at),) = await self._database.fetch(self._sql.expire, limit, checked(at))
@@ -84,7 +82,7 @@ class PostgresJobs:
         rows = await self._database.fetch(
             self._sql.stale, checked(at), to_microseconds(queued_for), limit
         )
-        tickets = tuple(jobs.Ticket(JobId(row["id"]), row["queue"]) for row in rows if row["id"])
+        tickets = tuple(_new_ticket(row) for row in rows if row["id"])
         return jobs.Promoted(tickets, rows[0]["next_at"])
 
     async def take(
@@ -241,3 +239,7 @@ def _reopened(job_id: JobId, before: str | None) -> jobs.Reopened | jobs.TooLate
     if before in {"failed", "cancelled"}:
         return jobs.Reopened(job_id)
     return jobs.TooLate(job_id, None if before is None else jobs.Status(before))
+
+
+def _new_ticket(row: Record) -> jobs.Ticket:
+    return jobs.Ticket(JobId(row["id"]), row["queue"], -row["rank"])

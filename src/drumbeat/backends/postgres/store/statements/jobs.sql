@@ -23,7 +23,8 @@ RETURNING created_at, ARRAY[id], CASE WHEN $7 THEN pg_notify({channels} || 'jobs
 
 -- name: promote
 -- Queue pending jobs whose time has come.
-SELECT id, queue, next_at FROM {schema}.promote_jobs($1, $2);
+SELECT p.id, p.queue, (SELECT j.rank FROM {schema}.jobs AS j WHERE j.id = p.id) AS rank, p.next_at
+FROM {schema}.promote_jobs($1, $2) AS p;
 
 -- name: expire
 -- End waiting jobs that have expired.
@@ -53,13 +54,13 @@ SELECT {schema}.reopen_jobs($1, $2);
 -- name: stale
 -- Jobs that have been queued for so long, the longest first. Used rarely, and only if another queue
 -- carries the tickets.
-SELECT j.id, l.queue,
+SELECT j.id, l.queue, j.rank,
     (
         SELECT p.run_at FROM {schema}.jobs AS p WHERE p.status = 'pending' ORDER BY p.run_at LIMIT 1
     ) AS next_at
 FROM (SELECT) AS always
 LEFT JOIN LATERAL (
-    SELECT q.id, q.lane FROM {schema}.jobs AS q
+    SELECT q.id, q.lane, q.rank FROM {schema}.jobs AS q
     WHERE q.status = 'queued' AND coalesce(q.queued_at, q.created_at)
         <= coalesce($1::timestamptz, clock_timestamp()) - $2::bigint * interval '1 microsecond'
     ORDER BY coalesce(q.queued_at, q.created_at), q.id LIMIT $3

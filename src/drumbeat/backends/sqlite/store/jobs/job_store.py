@@ -87,7 +87,9 @@ class SqliteJobs:
 
         def question(connection: sqlite3.Connection) -> jobs.Promoted:
             rows = connection.execute(JOBS.stale, (since, limit))
-            tickets = tuple(jobs.Ticket(JobId(number), queue) for number, queue in rows)
+            tickets = tuple(
+                jobs.Ticket(JobId(number), queue, -rank) for number, queue, rank in rows
+            )
             return jobs.Promoted(tickets, to_instant_or_none(soonest(connection)))
 
         return await self._database.read(question)

@@ -80,7 +80,7 @@ def promote(session: StoreSession, limit: int, now: Moment) -> Promoted:
         group = session.groups.get(session.connection, number)
         session.count(group.lane, PENDING, -1)
         session.add_queued(group, Place(rank, run_at, job_id), now.number)
-        tickets.append(Ticket(JobId(job_id), group.queue))
+        tickets.append(Ticket(JobId(job_id), group.queue, -rank))
     return Promoted(tuple(tickets), to_instant_or_none(soonest(session.connection)))
 
 

@@ -170,7 +170,7 @@ DELETE FROM pending WHERE (run_at, id) <= (?, ?);
 
 -- name: stale
 -- Jobs that have been queued since an instant or longer, the longest first.
-SELECT queued.id, lanes.queue
+SELECT queued.id, lanes.queue, queued.rank
 FROM queued
 CROSS JOIN limit_groups ON limit_groups.id = queued.limit_group
 CROSS JOIN lanes ON lanes.id = limit_groups.lane
