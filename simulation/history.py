@@ -136,6 +136,8 @@ class History:
     kinds: frozenset[str] = frozenset()
     """The kinds of faults that this world may have."""
     store: StoreKind = "memory"
+    folder: str = ""
+    """The folder of the store's file, which has another name in each run."""
     separate_stores: bool = False
     """Whether each node has its own store (the in-process mode)."""
     healed_at: float = 0.0

@@ -58,7 +58,8 @@ class SqliteFile:
     def __init__(self, loop: VirtualLoop, clock: Clock, seed: int, faults: FileFaults) -> None:
         in_memory = str(SHARED_MEMORY) if SHARED_MEMORY.is_dir() else None
         self._folder = TemporaryDirectory(prefix="drumbeat-simulation-", dir=in_memory)
-        self._path = Path(self._folder.name) / "drumbeat.db"
+        self.folder = self._folder.name
+        self._path = Path(self.folder) / "drumbeat.db"
         self._clock = clock
         self._databases: dict[str, list[_Connected]] = {}
         self.loop = loop

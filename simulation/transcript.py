@@ -26,7 +26,8 @@ ROUTINE = frozenset({"beat", "due", "promote", "lost", "held", "unknown_tasks", 
 def transcript(history: History, *, whole: bool = False) -> list[str]:
     """One line for each event, in order; without routine calls unless `whole`."""
     lines: list[tuple[float, int, str]] = []
-    for place, (at, by, text) in enumerate(_events(history, whole=whole)):
+    for place, (at, by, event) in enumerate(_events(history, whole=whole)):
+        text = event.replace(f"{history.folder}/", "") if history.folder else event
         lines.append((at, place, f"{at:10.6f}  {by:<11} {text}"))
     return [line for _, _, line in sorted(lines)]
 

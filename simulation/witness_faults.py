@@ -74,6 +74,8 @@ class WitnessFaults:
         """End the sessions of a process that has died."""
         late = Fault.WITNESS_LATE in self._world.kinds and not self._world.healed
         delay = self._random.choice(DELAYS) if late else 0.0
+        if late and process.witness_sessions:
+            self._world.history.faults[Fault.WITNESS_LATE] += 1
         for session in process.witness_sessions:
             if isinstance(session, FileWitness):
                 session.free()  # by the kernel

@@ -112,6 +112,7 @@ class World:
         self._file = (
             SqliteFile(self.loop, store.clock, seed, self.file_faults) if on_sqlite else None
         )
+        self.history.folder = self._file.folder if self._file else ""
         memory = MemoryStore(store.clock)
         self.witness_faults.add_to(memory, self._file)
         self.store: Store = self._file.observer if self._file else memory

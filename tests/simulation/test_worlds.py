@@ -126,7 +126,7 @@ def test_a_run_reports_the_rare_states_that_it_did_not_reach() -> None:
 def test_the_transcript_of_a_seed_is_readable() -> None:
     result = CliRunner().invoke(main, ["--seed", "1", "-v"])
     assert result.exit_code == 0, result.output
-    assert "leads as epoch 1" in result.output
+    assert re.search(r"leads as epoch \d+", result.output)
     assert "healed: everything works from here on" in result.output
     assert "nothing broken" in result.output
     assert re.search(r"store\.insert: job \d+ created", result.output)

@@ -76,7 +76,7 @@ class FileWitness:
         except OSError as error:
             if error.errno in _TAKEN:
                 return False
-            raise Unavailable(f"{self.file.path} cannot be locked: {error}") from error
+            raise Unavailable(f"{self.file.path} cannot be locked: {error.strerror}") from error
         return True
 
     async def prove(self) -> None:
@@ -84,7 +84,7 @@ class FileWitness:
         try:
             found, ours = self.file.path.stat(), os.fstat(self._handle)
         except OSError as error:
-            raise Unavailable(f"{self.file.path} is gone: {error}") from error
+            raise Unavailable(f"{self.file.path} is gone: {error.strerror}") from error
         if (found.st_dev, found.st_ino) != (ours.st_dev, ours.st_ino):
             raise Unavailable(f"{self.file.path} was replaced by another file")
 
