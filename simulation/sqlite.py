@@ -191,6 +191,9 @@ class SteppedDatabase(Database[S]):
     def write(self, step: Callable[[S], T | DeferredResult[T]]) -> Awaitable[T]:
         return self._run(Call(self._possibly_fatal(step), self._file.loop.create_future()))
 
+    def write_unsynced(self, step: Callable[[S], T | DeferredResult[T]]) -> Awaitable[T]:
+        return self.write(step)
+
     def write_jointly(
         self,
         together: Callable[[S, Sequence[Request]], DeferredResult[Sequence[T]]],

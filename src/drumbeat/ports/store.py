@@ -107,6 +107,9 @@ class ScheduleStore(Protocol):
         fires early. The other plans are written. A tick that the ledger has as fired never fires
         again, even if a plan contains it. After a crash the next leader plans again from the
         stored cursor.
+
+        A crash of the store may undo a commit whole, until a job of it was claimed. What a claim
+        has returned is never undone, and neither is anything that was committed before it.
         """
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 T = TypeVar("T")
 Context = TypeVar("Context")
@@ -29,6 +29,8 @@ class Call(Generic[Context]):
     """One step for another thread, and the future that waits for its result here."""
 
     __slots__ = ("failed", "future", "loop", "result", "step")
+    synced: ClassVar[bool] = True
+    """Whether the commit has to be on the disk before the result comes."""
 
     def __init__(self, step: Callable[[Context], Any], future: asyncio.Future[Any]) -> None:
         self.step = step
@@ -70,6 +72,13 @@ class Call(Generic[Context]):
             future.set_exception(result)
         else:
             future.set_result(result)
+
+
+class UnsyncedCall(Call[Context]):
+    """One step that may be undone by a power cut, until the next commit of another kind."""
+
+    __slots__ = ()
+    synced = False
 
 
 class JoinedCalls(Call[Context]):

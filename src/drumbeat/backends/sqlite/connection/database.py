@@ -100,6 +100,10 @@ class Database(Generic[S]):
         """Run a step in a transaction; its result comes after the commit."""
         return self._opened().writer.do(step)
 
+    def write_unsynced(self, step: Callable[[S], T | DeferredResult[T]]) -> Awaitable[T]:
+        """Like `write`, but a power cut may undo it, unless a `write` has followed."""
+        return self._opened().writer.do_unsynced(step)
+
     def write_jointly(
         self,
         together: Callable[[S, Sequence[Request]], DeferredResult[Sequence[T]]],

@@ -11,6 +11,10 @@ call: everything is rolled back and every call fails with `Unavailable` and the 
 batch tries again, on a new connection if the old one cannot be trusted. If the disk is full, the
 log is checkpointed first, and the batch is tried once more if that made room.
 
+**The disk.** A commit waits until it is on the disk, unless none of its calls needs that. The log
+is one file, so a commit that waits brings all earlier ones to the disk too, also of other
+processes: a power cut never undoes one and leaves a later one.
+
 **After the commit** nothing fails a call any more. An error while others are woken or the log is
 checkpointed is logged: hints may be lost, and the next commit looks at the log again.
 """
@@ -20,6 +24,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from threading import Event
 from typing import Generic, TypeAlias, TypeVar
@@ -33,6 +38,7 @@ from drumbeat.backends.sqlite.connection.errors import (
     unavailable,
 )
 from drumbeat.backends.sqlite.connection.log.checkpointer import Checkpointer
+from drumbeat.backends.sqlite.connection.log.log_file import LogFile
 from drumbeat.backends.sqlite.connection.session import Session
 from drumbeat.forks import ForkGuard
 from drumbeat.model.errors import DrumbeatError
@@ -69,14 +75,27 @@ class Transactions(Generic[S]):
         self._begin = begin
         self._checkpointer = checkpointer
         self._connection: sqlite3.Connection | None = None
+        self._log = LogFile(path)
+        self._waits = True
+        """Whether commits of the present connection wait for the disk."""
+        self.unsynced = False
+        """Whether the last commit did not wait for the disk."""
         self._guard = ForkGuard(self.disconnect)
 
     def close(self) -> None:
         """Shorten a long log, then close the connection."""
         with self._guard:
+            if self.unsynced:
+                self.sync()
             if self._connection is not None:
                 self._checkpointer.before_close(self._connection)
             self.disconnect()
+
+    def sync(self) -> None:
+        """Bring the last commits to the disk. If that fails, the next commit says so."""
+        self.unsynced = False
+        with suppress(OSError):
+            self._log.sync()
 
     def run(self, calls: Sequence[Call[S]]) -> Sequence[Call[S]]:
         """Run the steps of these calls and keep their answers; return the calls to answer.
@@ -122,6 +141,10 @@ class Transactions(Generic[S]):
     def _transact(
         self, connection: sqlite3.Connection, calls: Sequence[Call[S]], run: Run[S]
     ) -> None:
+        waits = any(call.synced for call in calls)
+        if waits != self._waits:
+            connection.execute(f"PRAGMA synchronous = {'FULL' if waits else 'NORMAL'}")
+            self._waits = waits
         self._begin_immediate(connection)
         session = self._begin(connection)
         try:
@@ -134,6 +157,7 @@ class Transactions(Generic[S]):
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+        self.unsynced = not waits
         try:
             session.committed()
             self._checkpointer.after_commit(connection)
@@ -166,6 +190,7 @@ class Transactions(Generic[S]):
         """Close the connection; an open transaction is rolled back, and the next run reconnects."""
         close_quietly(self._connection)
         self._connection = None
+        self._waits = True  # as every new connection does
 
 
 def _in_order(session: S, calls: Sequence[Call[S]]) -> None:

@@ -24,6 +24,7 @@ from drumbeat.backends.sqlite.connection.calls import (
     Call,
     DeferredResult,
     JoinedCalls,
+    UnsyncedCall,
     build_and_resolve,
     in_parts,
     resolve_all,
@@ -33,6 +34,8 @@ from drumbeat.model.errors import Unavailable
 
 LARGEST_BATCH = 1_000
 """Calls in one transaction: with more, the last ones would wait for long."""
+SYNC_WITHIN = 0.05
+"""Seconds after which a commit that did not wait for the disk is brought there, if none follows."""
 
 T = TypeVar("T")
 Request = TypeVar("Request")
@@ -63,6 +66,17 @@ class Writer(Generic[S]):
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._calls_of(loop).append(Call(step, future))
+        return future
+
+    def do_unsynced(self, step: Callable[[S], T | DeferredResult[T]]) -> asyncio.Future[T]:
+        """Like `do`, but the commit does not wait for the disk.
+
+        Other processes see it at once, and the death of this one does not undo it. A power cut
+        may, unless a commit that waits has followed; then that one and all before it stay.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._calls_of(loop).append(UnsyncedCall(step, future))
         return future
 
     def join(
@@ -117,13 +131,21 @@ class Writer(Generic[S]):
     def _run(self) -> None:
         closing = False
         while not closing:
-            calls = self._calls.get()
+            calls = self._next()
             if calls is None:
                 break
             closing = self._gather(calls)
             build_and_resolve(self._transactions.run(calls))
             del calls  # keep nothing of a batch alive while the thread waits for the next
         self._transactions.close()
+
+    def _next(self) -> list[Call[S]] | None:
+        """Wait for calls; meanwhile bring to the disk what is not there yet."""
+        if self._transactions.unsynced:
+            with suppress(Empty):
+                return self._calls.get(timeout=SYNC_WITHIN)
+            self._transactions.sync()
+        return self._calls.get()
 
     def _gather(self, calls: list[Call[S]]) -> bool:
         """Add every call that waits; True: the writer is closing."""

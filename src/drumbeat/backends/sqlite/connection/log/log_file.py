@@ -1,7 +1,7 @@
 """The write-ahead log: how long it is, how long it may become, and how it is checkpointed.
 
-The log is never opened here, only examined by its path: closing a descriptor of it would drop the
-locks of SQLite (`file/application_id.py`).
+Its size is examined by its path, at every commit. It is opened only to bring it to the disk: unlike
+the database itself (`file/application_id.py`), SQLite locks no part of it.
 """
 
 from __future__ import annotations
@@ -33,6 +33,14 @@ class LogFile:
             return os.stat(self._name).st_size  # noqa: PTH116 - at every commit
         except OSError:
             return 0
+
+    def sync(self) -> None:
+        """Bring all that was committed to the disk."""
+        handle = os.open(self._name, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fdatasync(handle)
+        finally:
+            os.close(handle)
 
     def allowed(self) -> int:
         """Bytes that it may have now: `LIMIT`, or less on a disk that is nearly full."""

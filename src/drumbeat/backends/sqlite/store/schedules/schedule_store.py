@@ -112,7 +112,8 @@ class SqliteSchedules:
             signature = Signature(session.moment(at), leader, epoch.number)
             return Commit(session, signature).run(plans) if plans else []
 
-        return await self._database.write(step)
+        # What is fired here runs only after a claim, which is on the disk together with this.
+        return await self._database.write_unsynced(step)
 
     async def backfill(
         self, name: str, fires: Sequence[Fire], at: At = None

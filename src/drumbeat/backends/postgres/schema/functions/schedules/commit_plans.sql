@@ -1,10 +1,13 @@
--- version: 2
+-- version: 3
 -- Write each plan whole whose schedule still stands as it was read, if the epoch holds the fence. If
 -- another epoch does, it is returned in `seen`, and nothing was written. `written` says which plans
 -- were written, and `ids` which jobs their fires became. A plan that was made for an instant that has
 -- not come does not stand.
 --
 -- Several plans of one schedule are written in rounds, each on top of the one before.
+--
+-- The commit does not wait for the disk: the claim of a job that is fired here waits for itself and
+-- for all that was committed before it, so nothing is run that a crash of the server could undo.
 CREATE OR REPLACE FUNCTION {schema}.commit_plans(
     of_election text, our_epoch bigint, plans {schema}.schedule_plans, fires {schema}.plan_fires,
     jobs {schema}.new_jobs, skips {schema}.plan_skips, cancels {schema}.plan_cancels,
@@ -42,6 +45,7 @@ BEGIN
         lanes := {schema}.lanes_of(jobs);
     END IF;
     moment := coalesce(at, clock_timestamp());
+    PERFORM set_config('synchronous_commit', 'off', true);
     FOR this_round IN 0 .. coalesce((SELECT max(r) FROM unnest(plans.rounds) AS r), 0) LOOP
         -- By version and cursor only: ten thousand schedules may share their next tick.
         stands := ARRAY(
