@@ -115,6 +115,11 @@ class Fleet:
         self._nodes: dict[str, subprocess.Popen[bytes]] = {}
         self._serial = 0
 
+    @property
+    def labels(self) -> set[str]:
+        """Of the nodes that run."""
+        return set(self._nodes)
+
     def client(self) -> tuple[Drumbeat, Task[[float], None]]:
         return make_app(*self._addresses, self.namespace, "client", self.folder)
 
@@ -167,13 +172,13 @@ async def _rounds(fleet: Fleet, sizes: Sizes) -> Rounds:
     client, busy = fleet.client()
     async with client.connected():
         lone = fleet.start()
-        await _settled(client, 1)
+        await _settled(client, fleet)
         restarts = rounds.seconds["restart"] = []
         for _ in range(sizes.restarts):
             killed_at = fleet.kill(lone)
             lone = fleet.start()
             restarts.append(await _fired_by(client, partial(eq, lone), killed_at))
-            await _settled(client, 1)
+            await _settled(client, fleet)
         for _ in range(NODES - 1):
             fleet.start()
         rounds.seconds["failover"] = [await _failover(client, fleet) for _ in range(sizes.kills)]
@@ -181,14 +186,14 @@ async def _rounds(fleet: Fleet, sizes: Sizes) -> Rounds:
         rounds.seconds["rescue"] = [
             await _rescue(client, busy, fleet) for _ in range(sizes.rescues)
         ]
-        await _settled(client, NODES)
+        await _settled(client, fleet)
         fleet.kill_all()
         rounds.accounts = await _accounts(client, fleet)
     return rounds
 
 
 async def _failover(client: Drumbeat, fleet: Fleet) -> float:
-    leader = await _settled(client, NODES)
+    leader = await _settled(client, fleet)
     killed_at = fleet.kill(leader)
     seconds = await _fired_by(client, partial(ne, leader), killed_at)
     fleet.start()
@@ -196,7 +201,7 @@ async def _failover(client: Drumbeat, fleet: Fleet) -> float:
 
 
 async def _pause(client: Drumbeat, fleet: Fleet) -> float:
-    leader = await _settled(client, NODES)
+    leader = await _settled(client, fleet)
     paused_at = fleet.send(leader, signal.SIGSTOP)
     try:
         async with asyncio.timeout(PAUSED):
@@ -208,7 +213,7 @@ async def _pause(client: Drumbeat, fleet: Fleet) -> float:
 
 
 async def _rescue(client: Drumbeat, busy: Task[[float], None], fleet: Fleet) -> float:
-    leader = await _settled(client, NODES)
+    leader = await _settled(client, fleet)
     before = _runs(fleet)
     job = await busy.submit(BUSY)
     victim = ""
@@ -244,13 +249,16 @@ async def _new_runs(fleet: Fleet, before: set[tuple[float, str]]) -> set[tuple[f
     return found
 
 
-async def _settled(client: Drumbeat, nodes: int) -> str:
-    """The label of a leader that fires while exactly so many nodes are alive."""
+async def _settled(client: Drumbeat, fleet: Fleet) -> str:
+    """The label of a leader that fires while all that run are alive, and no other is taken for so.
+
+    A node that is killed while another death is still being noticed is a case of its own.
+    """
     async with asyncio.timeout(LONGEST_WAIT):
         while True:
             lease = await client.leadership.leader()
-            alive = sum(each.alive for each in await client.nodes())
-            if lease is not None and alive == nodes:
+            alive = {label_of(each.node.id) for each in await client.nodes() if each.alive}
+            if lease is not None and alive == fleet.labels:
                 ticks = await _latest(client, 1)
                 if ticks and ticks[0].leader == lease.holder:
                     return label_of(lease.holder)
