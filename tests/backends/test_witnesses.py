@@ -14,6 +14,7 @@ import pytest
 
 from drumbeat.backends.memory.store import MemoryStore
 from drumbeat.backends.memory.store.witnesses import MemoryWitnesses
+from drumbeat.backends.postgres.connection import connector
 from drumbeat.backends.postgres.connection.connector import Limits
 from drumbeat.backends.postgres.store import PostgresStore
 from drumbeat.backends.sqlite.connection.witness_file import FileWitness, WitnessFile
@@ -211,6 +212,19 @@ async def test_a_witness_file_that_was_deleted_proves_nothing(tmp_path: Path) ->
     await other.close()
 
 
+async def test_a_database_that_is_opened_by_a_link_has_the_same_witnesses(tmp_path: Path) -> None:
+    (tmp_path / "link.db").symlink_to(tmp_path / "drumbeat.db")
+    async with (
+        opened(SqliteStore(tmp_path / "drumbeat.db", HandClock())) as store,
+        opened(SqliteStore(tmp_path / "link.db", HandClock())) as other,
+    ):
+        witness = await held(store, SEVEN)
+        await reported(store, ANNE, SEVEN)
+        assert await roll_at(other) == RollCall(1)
+        assert await is_held(other, SEVEN)
+        await witness.close()
+
+
 async def test_the_witness_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     file = WitnessFile(tmp_path / "drumbeat.db")
     witness = FileWitness(file)
@@ -243,6 +257,21 @@ async def test_there_are_no_witnesses_behind_a_pooler_in_transaction_mode(
 ) -> None:
     async with opened(PostgresStore(pgbouncer.address, SystemClock(), namespace)) as store:
         assert store.witnesses is None
+
+
+async def test_a_pooler_that_is_said_to_keep_sessions_and_does_not_is_found_out(
+    pgbouncer: Pgbouncer, postgres: Postgres, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connector, "STATEMENTS", 0)  # newer poolers keep prepared statements
+    address = f"{pgbouncer.address}?pooler=session"
+    async with opened(PostgresStore(address, SystemClock(), namespace)) as store:
+        witness = await held(store, SEVEN)
+        await witness.prove()
+        tell(postgres.address, f"SELECT pg_terminate_backend({holding(postgres, store)})")
+        await (await freed(store, SEVEN, PATIENCE)).close()  # while the pooler keeps our connection
+        with pytest.raises(Unavailable):
+            await witness.prove()
+        await witness.close()
 
 
 async def test_an_ended_session_of_the_server_is_noticed_and_replaced(

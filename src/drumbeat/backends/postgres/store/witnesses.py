@@ -34,6 +34,8 @@ class PostgresWitness:
         self._witnesses = witnesses
         self._on_lost = on_lost
         self._session: Session | None = None
+        self._process: int | None = None
+        """The process of the server that took the lock for this session."""
 
     async def take(self, number: int) -> bool:
         """Take the lock. An earlier session of this process that still has it is ended."""
@@ -41,27 +43,31 @@ class PostgresWitness:
         if self._session is None:
             self._session = await witnesses.database.session(SETTINGS, self._on_lost)
         session, sql, key = self._session, witnesses.sql, (witnesses.domain, number)
-        if await session.value(sql.take_witness, *key):
-            witnesses.process = await session.value(sql.own_process)
-            return True
-        if witnesses.process is None:
+        process = await session.value(sql.take_witness, *key)
+        if process is None and witnesses.process is not None:
+            for _ in range(ENDING):
+                await session.value(sql.end_own_session, *key, witnesses.process)
+                await session.value(sql.pause, PAUSE)
+                process = await session.value(sql.take_witness, *key)
+                if process is not None:
+                    break
+        if process is None:
             return False
-        for _ in range(ENDING):
-            await session.value(sql.end_own_session, *key, witnesses.process)
-            await session.value(sql.pause, PAUSE)
-            if await session.value(sql.take_witness, *key):
-                witnesses.process = await session.value(sql.own_process)
-                return True
-        return False
+        self._process = witnesses.process = process
+        return True
 
     async def prove(self) -> None:
-        """A session that answers is the one that took the lock, and has it."""
-        if self._session is None:
+        """A session that answers is the one that took the lock, and has it.
+
+        A pooler may answer with another one, although the address says that it keeps sessions.
+        """
+        if self._session is None or self._process is None:
             raise Unavailable("the witness was not taken")
-        await self._session.value(self._witnesses.sql.prove_witness)
+        if await self._session.value(self._witnesses.sql.prove) != self._process:
+            raise Unavailable("a pooler gave its connection to the server to another client")
 
     async def close(self) -> None:
-        session, self._session = self._session, None
+        session, self._session, self._process = self._session, None, None
         if session is not None:
             session.close()
 

@@ -36,7 +36,7 @@ class SqliteCoordinator:
         database: OpenDatabase[Session] = Database,
     ) -> None:
         """`boot` names the present start of the machine; None: as the kernel does."""
-        access = Access(Path(path).absolute(), namespace, PATIENCE)
+        access = Access(Path(path).resolve(), namespace, PATIENCE)
         self._database: Database[Session] = database(access, clock, self._begin)
         self.migrations = Schema(access, clock)
         machine = Machine(clock, boot_id() if boot is None else boot)

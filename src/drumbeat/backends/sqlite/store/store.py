@@ -51,7 +51,8 @@ class SqliteStore:
     ) -> None:
         self._clock = clock
         self._groups = LimitGroups()
-        access = Access(Path(path).absolute(), namespace, PATIENCE)
+        # The files beside it have one name for all processes, also if some open it by a link.
+        access = Access(Path(path).resolve(), namespace, PATIENCE)
         self.database: Database[StoreSession] = database(access, clock, self._begin)
         """The file itself, for tests and tools that look into it."""
         self.migrations = Schema(access, clock)

@@ -38,12 +38,8 @@ WHERE id = $1 AND beat_at = $2 AND expires_at > beat_at
 RETURNING id;
 
 -- name: take_witness
--- Lock a number for the rest of the session, if nobody has it.
-SELECT pg_try_advisory_lock($1::integer, $2::integer);
-
--- name: own_process
--- The process of the server that has this session.
-SELECT pg_backend_pid();
+-- Lock a number for the rest of the session, if nobody has it; return the process that has it then.
+SELECT CASE WHEN pg_try_advisory_lock($1::integer, $2::integer) THEN pg_backend_pid() END;
 
 -- name: end_own_session
 -- End an earlier session of ours that has the lock, and only that one.
@@ -55,9 +51,9 @@ WHERE locktype = 'advisory' AND classid = $1::bigint::oid AND objid = $2::bigint
 -- Wait until a session that was told to end has ended.
 SELECT pg_sleep($1);
 
--- name: prove_witness
--- An answer shows that the session goes on.
-SELECT 1;
+-- name: prove
+-- An answer shows that the session goes on, if it is of the process that took the number.
+SELECT pg_backend_pid();
 
 -- name: drain
 -- Ask nodes to finish their work and stop, and return those that exist.
