@@ -14,6 +14,8 @@ from drumbeat import Drumbeat
 from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.engine.tasks.context import Context
 from drumbeat.engine.tasks.handle import Task
+from drumbeat.model.events import LeaderEvicted, NodeVanished
+from drumbeat.model.ids import label_of
 from drumbeat.model.jobs.retry import Retry
 from drumbeat.model.triggers import every
 
@@ -43,6 +45,14 @@ def make_app(
     async def busy(seconds: float) -> None:
         record("busy")
         await SystemClock().sleep(seconds)
+
+    @app.on(LeaderEvicted)
+    def evicted(event: LeaderEvicted) -> None:
+        record(f"evicted-{label_of(event.leader)}")
+
+    @app.on(NodeVanished)
+    def vanished(event: NodeVanished) -> None:
+        record(f"vanished-{label_of(event.node)}")
 
     return app, busy
 

@@ -4,7 +4,7 @@ A failover is the time from `kill -9` of the leader, one of three processes, to 
 another one fires; a pause is the same for SIGSTOP. A restart kills a process that is alone, starts
 it again at once, and waits for its first tick. A rescue kills a worker that runs a job, and waits
 until the job runs elsewhere. After all rounds the ledger is compared with the ticks that were due
-and with the runs of the handlers.
+and with the runs of the handlers, and those who were taken for dead with those who were killed.
 
 `python -m bench.deaths PAIR KILLS PAUSES` does many rounds of one pair, such as
 `postgres+etcd 1000 1000`.
@@ -113,6 +113,7 @@ class Fleet:
         self._addresses = store, coordinator
         self._document = json.dumps([store, coordinator, self.namespace, str(folder)])
         self._nodes: dict[str, subprocess.Popen[bytes]] = {}
+        self.killed: set[str] = set()
         self._serial = 0
 
     @property
@@ -135,6 +136,7 @@ class Fleet:
         """Kill a node; the moment of its death, by the wall clock."""
         at = time.time()
         self._nodes[label].kill()
+        self.killed.add(label)
         self._nodes.pop(label).communicate()
         return at
 
@@ -187,8 +189,10 @@ async def _rounds(fleet: Fleet, sizes: Sizes) -> Rounds:
             await _rescue(client, busy, fleet) for _ in range(sizes.rescues)
         ]
         await _settled(client, fleet)
+        accused = {what: _accused(fleet, what) - fleet.killed for what in ("evicted", "vanished")}
         fleet.kill_all()
         rounds.accounts = await _accounts(client, fleet)
+        rounds.accounts |= {f"{what} alive": len(labels) for what, labels in accused.items()}
     return rounds
 
 
@@ -247,6 +251,11 @@ async def _new_runs(fleet: Fleet, before: set[tuple[float, str]]) -> set[tuple[f
         while not (found := _runs(fleet) - before):
             await clock.sleep(LOOK_EVERY)
     return found
+
+
+def _accused(fleet: Fleet, what: str) -> set[str]:
+    """The labels of those that somebody took for dead."""
+    return {file.name.split("-", 1)[1].rsplit("-", 1)[0] for file in fleet.folder.glob(f"{what}-*")}
 
 
 async def _settled(client: Drumbeat, fleet: Fleet) -> str:
