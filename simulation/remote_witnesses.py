@@ -40,6 +40,7 @@ class RemoteWitnesses:
         self._witnesses = witnesses
         self.sessions: list[MemoryWitness | FileWitness] = []
         """The sessions of this process, the last one last."""
+        self.freed_together = witnesses.freed_together
 
     async def ask(self, name: str, step: Callable[..., Coroutine[Any, Any, Any]], *of: Any) -> Any:
         return await self._network.ask(self._sender, Call(self._server, name, step, of, {}))

@@ -39,6 +39,14 @@ class Witness(Protocol):
 class Witnesses(Protocol):
     """The witnesses of all nodes of a namespace."""
 
+    @property
+    def freed_together(self) -> bool:
+        """Whether all numbers may be freed at once while their holders live.
+
+        A server does that when it is restarted. The kernel frees each with its own process.
+        """
+        ...
+
     def session(self, on_lost: Callable[[], None]) -> Witness:
         """A new session on the running loop; `on_lost` is called there if it is found to be over.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -155,16 +155,33 @@ async def test_a_leader_whose_witness_file_is_deleted_gives_its_term_up(tmp_path
         await leader.says("leads")
 
 
-async def test_when_all_sessions_of_postgresql_end_at_once_nobody_is_found_dead() -> None:
+def end_sessions(server: Postgres) -> None:
+    tell(
+        server.address,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE application_name LIKE 'drumbeat%' AND pid <> pg_backend_pid()",
+    )
+
+
+def restart(server: Postgres) -> None:
+    server.stop()
+    server.start_again()
+
+
+def crash(server: Postgres) -> None:
+    server.kill()
+    server.start_again()
+
+
+@pytest.mark.parametrize("bad_day", [end_sessions, restart, crash])
+async def test_when_all_sessions_of_postgresql_end_at_once_nobody_is_found_dead(
+    bad_day: Callable[[Postgres], None],
+) -> None:
     async with AsyncExitStack() as stack:
         server = stack.enter_context(Postgres.start())
         fleet = Fleet(server.address, "drumbeat", stack)
         nodes = [await fleet.start() for _ in range(3)]
+        await asyncio.to_thread(bad_day, server)
+        await SystemClock().sleep(8.0)  # longer than everybody waits when many are gone
         async with fleet.client() as client:
-            tell(
-                server.address,
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE application_name LIKE 'drumbeat%' AND pid <> pg_backend_pid()",
-            )
-            await SystemClock().sleep(6.0)  # longer than everybody waits when many are gone
             assert [each.alive for each in await client.nodes()] == [True] * len(nodes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -132,6 +133,12 @@ def test_patience_is_longer_when_many_are_gone_or_our_own_witness_was(
 ) -> None:
     seen = look(0.0, *vanished, expected=expected)
     assert patience_at(seen, USUAL.patience, lost_at, USUAL) == patience
+
+
+def test_many_at_once_are_believed_where_no_server_can_free_all_witnesses() -> None:
+    seen = replace(look(0.0, ANNE, BERT, CARL, expected=3), freed_together=False)
+    assert patience_at(seen, USUAL.patience, LONG_AGO, USUAL) == USUAL.patience
+    assert patience_at(seen, USUAL.patience, -4.9, USUAL) == USUAL.unrest
 
 
 def test_nodes_that_went_one_by_one_are_not_many_at_once() -> None:

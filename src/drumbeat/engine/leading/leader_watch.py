@@ -113,4 +113,4 @@ async def look_at(witnesses: Witnesses, clock: Clock, before: Look | None = None
     asked_at = clock.elapsed()
     roll = await witnesses.call_roll()
     gone = frozenset(before.roll.vanished) if before is not None else frozenset[Vanished]()
-    return Look(roll, asked_at, clock.elapsed(), gone)
+    return Look(roll, asked_at, clock.elapsed(), gone, witnesses.freed_together)

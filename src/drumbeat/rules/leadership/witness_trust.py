@@ -22,8 +22,9 @@ of S is for what it had sent before it stopped. A node that is no leader proves 
 second, and sends a heartbeat at once when it has lost it, so for its jobs S is longer.
 
 **When many have gone since the last look,** the server was probably restarted or replaced, and not
-all processes were killed in one moment. Then, and also after the other side has ended one's own
-session, everybody waits longer, until those who live have taken their witnesses again.
+all processes were killed in one moment, unless the store has no server. Then, and also after the
+other side has ended one's own session, everybody waits longer, until those who live have taken
+their witnesses again.
 
 **A flapping network must not become a flapping leader:** nobody evicts the same node twice within
 the TTL of a lease.
@@ -159,6 +160,8 @@ class Look:
     answered_at: float
     before: frozenset[Vanished] = frozenset()
     """Who was gone at the look before."""
+    freed_together: bool = True
+    """Whether the store can free all witnesses at once while their holders live."""
 
     @property
     def new(self) -> int:
@@ -179,7 +182,7 @@ Suspicions: TypeAlias = Mapping[Vanished, Suspicion]
 
 def patience_at(look: Look, usual: float, lost_at: float, timings: WitnessTimings) -> float:
     """How long to wait after this look; `lost_at` is when our own session was ended last."""
-    many = look.new > 1 and 2 * look.new > look.roll.expected
+    many = look.freed_together and look.new > 1 and 2 * look.new > look.roll.expected
     recently = look.answered_at - lost_at < timings.unrest
     return max(usual, timings.unrest) if many or recently else usual
 

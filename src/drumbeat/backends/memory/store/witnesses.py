@@ -49,6 +49,8 @@ class MemoryWitness:
 class MemoryWitnesses:
     """The witnesses of the nodes of one store."""
 
+    freed_together = True  # as by a server that is restarted
+
     def __init__(self, nodes: MemoryNodes) -> None:
         self._nodes = nodes
         self.taken: dict[int, MemoryWitness] = {}

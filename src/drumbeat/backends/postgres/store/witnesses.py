@@ -75,6 +75,8 @@ class PostgresWitness:
 class PostgresWitnesses:
     """The witnesses of all nodes of a namespace."""
 
+    freed_together = True  # by a restart of the server
+
     def __init__(self, database: Database) -> None:
         self.database = database
         self.sql = NODES.of(database.names)

@@ -19,6 +19,8 @@ from drumbeat.ports.clock import Clock
 class SqliteWitnesses:
     """The witnesses of all processes that use the file."""
 
+    freed_together = False  # the deletion of the file is noticed by every holder
+
     def __init__(self, database: Database[StoreSession], clock: Clock, file: WitnessFile) -> None:
         self._database = database
         self._clock = clock
