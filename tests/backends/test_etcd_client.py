@@ -20,6 +20,7 @@ from drumbeat.backends.etcd.connection.transaction import (
 from drumbeat.backends.http.failover_client import CALL_TIMEOUT, ENDPOINT_TIMEOUT
 from drumbeat.backends.http.terms import encode_term
 from drumbeat.engine.plumbing.runtime import SystemRuntime
+from drumbeat.engine.plumbing.time_outs import timeout_after
 from drumbeat.model.errors import Unavailable
 from drumbeat.testing.conformance.builders import ANNE, let_others_run
 from servers import Etcd, FaultProxy, web
@@ -95,6 +96,23 @@ class TestEndpoints:
                     await client.range(Keys.only(key))
             async with asyncio.timeout(SOON):
                 await client.range(Keys.only(key))
+
+    async def test_a_caller_that_gives_up_at_the_time_out_of_an_endpoint_is_obeyed(
+        self, etcd: Etcd, proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Both time-outs end in one turn of the event loop, which one of thirty tries will hit."""
+        same = 0.02
+        monkeypatch.setattr("drumbeat.backends.http.failover_client.CALL_TIMEOUT", FOREVER)
+        monkeypatch.setattr("drumbeat.backends.http.failover_client.ENDPOINT_TIMEOUT", same)
+        proxy.black_hole()
+        async with (
+            asyncio.timeout(SOON),
+            calling(f"etcd://127.0.0.1:{proxy.port},127.0.0.1:{proxy.port}") as client,
+        ):
+            for _ in range(30):
+                with pytest.raises(TimeoutError):
+                    async with timeout_after(clock, same):
+                        await client.range(Keys.only("any"))
 
     async def test_a_write_whose_answer_got_lost_is_not_repeated(
         self, etcd: Etcd, proxy: FaultProxy, client: EtcdClient, key: str

@@ -153,8 +153,12 @@ class FailoverClient:
             yield self._endpoints[(first + number) % count], count == 1 or number == tries - 1
 
     async def _send(self, endpoint: str, request: HttpRequest, seconds: float) -> HttpResponse:
-        timeout = aiohttp.ClientTimeout(total=seconds)
-        async with self._open(endpoint, request, timeout) as response:
+        # aiohttp's own total time-out swallows a cancellation that comes at the same moment.
+        unlimited = aiohttp.ClientTimeout(total=None)
+        async with (
+            asyncio.timeout(seconds),
+            self._open(endpoint, request, unlimited) as response,
+        ):
             body = await response.read()
             return HttpResponse(endpoint, response.status, body, response.headers)
 

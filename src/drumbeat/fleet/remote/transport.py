@@ -87,7 +87,9 @@ class Transport:
     async def _send_once(self, request: Request) -> ServerResponse:
         seconds = self._options.timeout + request.extra_seconds
         try:
-            async with self._open(request, aiohttp.ClientTimeout(total=seconds)) as response:
+            # aiohttp's own total time-out swallows a cancellation that comes at the same moment.
+            unlimited = aiohttp.ClientTimeout(total=None)
+            async with asyncio.timeout(seconds), self._open(request, unlimited) as response:
                 return ServerResponse(response.status, await response.read(), response.headers)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             self._unavailable(error, seconds)
