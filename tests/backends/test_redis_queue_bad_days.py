@@ -11,7 +11,10 @@ import pytest
 
 from drumbeat.backends.redis.queue import RedisQueue, StreamNames
 from drumbeat.backends.redis.queue import queue as module
+from drumbeat.engine.plumbing.bus import Bus
+from drumbeat.engine.plumbing.watched_queue import WatchedQueue
 from drumbeat.model.errors import ConfigurationError, Unavailable
+from drumbeat.model.events import Event, QueueAnswered, QueueFailed
 from drumbeat.model.jobs.job import Ticket
 from drumbeat.testing.conformance.builders import ANNE, BERT
 from drumbeat.testing.conformance.queue import collect, ticket
@@ -111,13 +114,43 @@ async def test_a_server_that_may_drop_keys_is_warned_of_and_used(
 async def test_a_key_of_another_type_is_named(server: Redis) -> None:
     server.ask("SET", OURS, "mine")
     async with opened(server.address) as queue:
-        for call in (queue.publish([ticket(1)]), collect(queue, 1)):
+        calls = queue.publish([ticket(1)]), collect(queue, 1), queue.count()
+        for call in (*calls, queue.reclaim(timedelta(0), 10)):
             with pytest.raises(Unavailable) as failed:
                 await call
             assert OURS in str(failed.value)
             assert "another redis_stream_name" in str(failed.value)
-        assert await queue.reclaim(timedelta(0), 10) == 0
     assert "mine" in server.ask("GET", OURS)
+
+
+async def test_a_key_of_another_type_does_not_keep_the_other_streams_from_being_reclaimed(
+    server: Redis,
+) -> None:
+    async with opened(server.address) as queue:
+        await queue.publish([ticket(1), ticket(2, "mail")])
+        assert await collect(queue, 1, queues=("mail",)) == [ticket(2, "mail")]
+        server.ask("DEL", OURS)
+        server.ask("SET", OURS, "mine")
+        with pytest.raises(Unavailable):
+            await queue.reclaim(timedelta(0), 10)
+        assert await collect(queue, 1, queues=("mail",)) == [ticket(2, "mail")]
+
+
+async def test_a_key_of_another_type_is_one_outage_that_ends_with_it(server: Redis) -> None:
+    server.ask("SET", OURS, "mine")
+    bus, told = Bus(CLOCK), list[Event]()
+    bus.on(Event, told.append)
+    async with opened(server.address) as queue:
+        watched = WatchedQueue(queue, bus, CLOCK)
+        await watched.publish([ticket(1)])
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                await watched.receive(("default",), ANNE, 1)
+            assert await watched.reclaim(timedelta(0), 10) == 0
+        assert {type(each) for each in told} == {QueueFailed}
+        server.ask("DEL", OURS)
+        assert await watched.reclaim(timedelta(0), 10) == 0
+        assert isinstance(told[-1], QueueAnswered)
 
 
 async def test_a_set_of_streams_of_another_type_is_refused_at_the_start(server: Redis) -> None:

@@ -1,9 +1,10 @@
 -- Deliver tickets again that were not acknowledged for long, forget receivers that are gone, and
 -- remove streams that nobody uses.
 -- Keys: the set of streams.  Values: group, ms without an acknowledgement, how many tickets, ms
--- after which a receiver without a sign of life is gone.
+-- after which a receiver without a sign of life is gone.  A key that is no stream is an error, after
+-- all others.
 local group, idle, left, gone = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-local reclaimed = 0
+local reclaimed, wrong = 0, nil
 for _, key in ipairs(redis.call('SMEMBERS', KEYS[1])) do
   local cursor = '0-0'
   repeat
@@ -12,7 +13,10 @@ for _, key in ipairs(redis.call('SMEMBERS', KEYS[1])) do
     end
     local reply = redis.pcall('XAUTOCLAIM', key, group, 'reclaimer', idle, cursor,
       'COUNT', math.min(left, 100))
-    if failed(reply) then -- it has no group yet, or is no stream: its receivers will say so
+    if failed(reply) then
+      if not string.find(reply.err, 'NOGROUP', 1, true) then -- else nobody has received from it yet
+        wrong = about(key, reply)
+      end
       break
     end
     cursor = reply[1]
@@ -44,4 +48,4 @@ for _, key in ipairs(redis.call('SMEMBERS', KEYS[1])) do
     redis.call('SREM', KEYS[1], key)
   end
 end
-return reclaimed
+return wrong or reclaimed
