@@ -183,6 +183,7 @@ async def test_the_start_tells_what_the_node_has_and_serves(
     await clock.until(app.stop(0))
     (joined,) = lines(caplog, "Joining the fleet")
     assert (joined["store"], joined["coordinator"]) == ("memory://", "the store")
+    assert joined["queue"] == "the store"
     assert (joined["queues"], joined["tasks"], joined["schedules"]) == ("mail,default", 2, 1)
     assert not [record for record in caplog.records if record.levelname == "WARNING"]
 

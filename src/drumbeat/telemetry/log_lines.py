@@ -148,6 +148,7 @@ def _joined(event: events.FleetJoined) -> Line:
         "namespace": event.namespace,
         "store": event.store,
         "coordinator": event.coordinator,
+        "queue": event.queue,
         "queues": ",".join(event.queues),
         "tasks": event.tasks,
         "schedules": event.schedules,

@@ -196,7 +196,8 @@ class Lifecycle:
         coordinator = config.shown("coordinator") if named else "the store"
         queues = tuple(config.queues) if Role.WORKER in roles else ()
         tasks, schedules = len(app.registry.names), len(self._declared)
-        addresses = config.namespace, config.shown("store"), coordinator
+        queue = config.shown("queue") if backends.queue.carries else "the store"
+        addresses = config.namespace, config.shown("store"), coordinator, queue
         emit(FleetJoined(app.id, *addresses, queues, tasks, schedules))
         if not tasks and roles & {Role.SCHEDULER, Role.WORKER}:
             emit(TasksMissing(app.id))

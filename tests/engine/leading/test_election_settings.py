@@ -65,6 +65,7 @@ async def test_the_start_names_the_namespace_and_where_it_elects(
         "namespace": "shop",
         "store": store,
         "coordinator": joined.coordinator,
+        "queue": "the store",
         "queues": "default",
         "tasks": 0,
         "schedules": 0,

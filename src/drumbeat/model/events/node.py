@@ -163,6 +163,8 @@ class FleetJoined(Event):
     """Its address, without secrets."""
     coordinator: str
     """Its address, without secrets, or "the store"."""
+    queue: str
+    """The address of what carries the tickets, without secrets, or "the store"."""
     queues: tuple[str, ...]
     """The queues that it serves, if it is a worker."""
     tasks: int
