@@ -354,6 +354,10 @@ async def test_a_node_that_runs_nothing_knows_when_another_claimed_a_job(watched
     assert (summary["jobs_dispatched"], summary["completed_jobs"]) == (1, 1)
     assert summary["last_dispatch"] == int(claimed_at.timestamp())
     assert claimed_at < watched.clock.now()
+    await watched.kept.nodes.leave(other.id)
+    await watched.later()
+    assert not await watched.kept.nodes.list()
+    assert watched.metrics.summary()["last_dispatch"] == int(claimed_at.timestamp())
 
 
 def test_all_reasons_to_skip_a_tick_are_outcomes() -> None:

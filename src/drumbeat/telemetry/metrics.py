@@ -99,7 +99,8 @@ class Metrics:
         was last claimed: by this node, or by another, which reports it with its heartbeats.
         """
         count = self._latest
-        moments = (self._instruments.claimed_at, None if count is None else count.claimed_at)
+        reported = None if self._snapshots is None else self._snapshots.claimed_at
+        moments = self._instruments.claimed_at, reported
         return {
             "timestamp": int(self._clock.now().timestamp()),
             "pending_jobs": None if count is None else count.current(Status.PENDING),

@@ -37,8 +37,6 @@ class Snapshot:
     """How far this node's clock was ahead of the store's."""
     served: frozenset[str] = frozenset()
     """The queues that live nodes serve."""
-    claimed_at: datetime | None = None
-    """When any node last claimed a job, as far as the nodes have reported."""
 
     def current(self, status: Status) -> int:
         return sum(queue.counts.get(status, 0) for queue in self.queues)
@@ -64,6 +62,8 @@ class SnapshotCache:
         self._taken_at: float | None = None
         self.latest: Snapshot | None = None
         """None: the store did not answer, or was not asked yet."""
+        self.claimed_at: datetime | None = None
+        """When any node last claimed a job, as far as nodes reported it, also those that left."""
 
     @property
     def asked(self) -> bool:
@@ -88,13 +88,13 @@ class SnapshotCache:
         local = before + (self._clock.now() - before) / 2
         queues, nodes = answer
         served = (name for record in nodes if record.alive for name in record.node.queues)
-        claims = (record.node.metrics.last_claim_at for record in nodes)
+        claims = (self.claimed_at, *(record.node.metrics.last_claim_at for record in nodes))
+        self.claimed_at = max((claim for claim in claims if claim is not None), default=None)
         return Snapshot(
             queues.queues,
             queues.as_of,
             local - queues.as_of,
             frozenset(served),
-            max((claim for claim in claims if claim is not None), default=None),
         )
 
     async def _ask(self) -> Answer:
