@@ -60,6 +60,8 @@ def test_an_address_never_shows_its_passwords() -> None:
     ("text", "sentence"),
     [
         ("redis://cache/first", "the database of a Redis address must be a number, not 'first'"),
+        ("redis://u:hunter2@one:7000,two:7001/0", "the redis:// address names 2 servers; name one"),
+        ("rediss://one,two,three", "the rediss:// address names 3 servers; name one"),
         ("redis://cache:port", "the port of a Redis address must be a number, not 'port'"),
         ("redis://cache?timeout=3", "the redis:// address has no option 'timeout'; it knows"),
         ("redis://cache?allow_eviction=perhaps", "allow_eviction of the Redis address must be"),

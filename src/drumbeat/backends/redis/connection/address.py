@@ -83,6 +83,12 @@ def parse(text: str) -> Address:
         raise ConfigurationError(
             "the unix:// address names no socket; write 'unix:///run/redis.sock'"
         )
+    if not sentinel and "," in hosts:
+        raise ConfigurationError(
+            f"the {scheme}:// address names {hosts.count(',') + 1} servers; name one: a Redis "
+            f"Cluster cannot be used, and a primary with replicas is found by its Sentinels, with "
+            f"'{scheme}+sentinel://host:26379,host:26379/mymaster'"
+        )
     database = options.get("db") or (path[0] if path and socket is None else "0")
     return Address(
         () if socket else _hosts(hosts, SENTINEL_PORT if sentinel else PORT),
