@@ -47,7 +47,14 @@ def make_app(setting: DemoSetting, label: str) -> tuple[Drumbeat, Task[[int], No
         "node_lifetime": setting.ttl,
         "grace": 5.0,
     }
-    app = Drumbeat(setting.store, coordinator=setting.coordinator, queue=setting.queue, **settings)
+    # The variables of a user's own fleet would give all nodes one name, or another store.
+    app = Drumbeat(
+        setting.store,
+        coordinator=setting.coordinator,
+        queue=setting.queue,
+        environment={},
+        **settings,
+    )
     record = HandlerRecord(setting.folder)
     for number in range(setting.schedules):
         _declare_beat(app, record, f"beat-{number}")
