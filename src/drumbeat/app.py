@@ -36,7 +36,6 @@ from drumbeat.ports.elector import NO_ELECTOR, Elector
 from drumbeat.ports.queue import Queue
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store
-from drumbeat.telemetry.logs import log_events
 from drumbeat.wiring.app_state import AppState, submitter_of, tracing_of, watched
 from drumbeat.wiring.timings import check
 
@@ -115,7 +114,12 @@ class Drumbeat(Declarations):
         state.declared = self._declared
         if elector is not NO_ELECTOR:
             self.obey(elector)
-        log_events(bus.on, config.instance_id, masked)
+        self._log_events()
+
+    def _log_events(self) -> None:
+        from drumbeat.telemetry.logs import log_events  # noqa: PLC0415 - imports all events
+
+        log_events(self._state.bus.on, self._state.config.instance_id, masked)
 
     def _surround(self, hooks: Hooks) -> None:
         """Register what a framework puts around all attempts, before the hooks of the user."""

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from drumbeat.model.fleet.audit import AuditEntry, AuditFilter, AuditNote
-from drumbeat.model.fleet.token import NameTaken, NewToken, TokenRecord
-from drumbeat.model.jobs.queue import PausedQueue, Queues
-from drumbeat.model.page import Page, PageRequest
-
 if TYPE_CHECKING:
+    from drumbeat.model.fleet.audit import AuditEntry, AuditFilter, AuditNote
+    from drumbeat.model.fleet.token import NameTaken, NewToken, TokenRecord
+    from drumbeat.model.jobs.queue import PausedQueue, Queues
+    from drumbeat.model.page import Page, PageRequest
     from drumbeat.ports.store import At
 
 

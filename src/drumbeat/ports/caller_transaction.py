@@ -7,9 +7,10 @@ that transaction creates the jobs: if it is rolled back, no job was created.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from drumbeat.model.jobs.job import Duplicate, Inserted, JobSpec
+if TYPE_CHECKING:
+    from drumbeat.model.jobs.job import Duplicate, Inserted, JobSpec
 
 
 class Insertion(Protocol):

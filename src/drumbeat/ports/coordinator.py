@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from drumbeat.model.fleet.lease import Entry, Lease
-from drumbeat.model.fleet.node import Node
-from drumbeat.model.ids import NodeId
+if TYPE_CHECKING:
+    from drumbeat.model.fleet.lease import Entry, Lease
+    from drumbeat.model.fleet.node import Node
+    from drumbeat.model.ids import NodeId
 
 
 class Leases(Protocol):

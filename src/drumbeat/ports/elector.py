@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from drumbeat.model.fleet.lease import Lease
+if TYPE_CHECKING:
+    from drumbeat.model.fleet.lease import Lease
 
 
 class Elector(Protocol):

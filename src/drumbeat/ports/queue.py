@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from drumbeat.model.ids import NodeId
-from drumbeat.model.jobs.job import Ticket
+if TYPE_CHECKING:
+    from drumbeat.model.ids import NodeId
+    from drumbeat.model.jobs.job import Ticket
 
 
 class Queue(Protocol):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from random import Random  # noqa: TID251 - the type only; the generator itself is injected
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from drumbeat.ports.clock import Clock
+if TYPE_CHECKING:
+    from drumbeat.ports.clock import Clock
 
 
 class Isolated(Protocol):

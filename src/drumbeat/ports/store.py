@@ -12,48 +12,49 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from drumbeat.model.fleet.lease import Epoch, FenceRow, Lease, Outranked, TermRecord
-from drumbeat.model.fleet.node import Beat, NodeRecord, Pulse
-from drumbeat.model.ids import JobId, NodeId
-from drumbeat.model.jobs.job import (
-    Attempt,
-    AttemptRecord,
-    Cancelled,
-    CancelRequested,
-    Duplicate,
-    ExpiredJobs,
-    Inserted,
-    Job,
-    JobFilter,
-    JobSpec,
-    Promoted,
-    Reopened,
-    Settled,
-    Settlement,
-    Status,
-    Superseded,
-    Taken,
-    TooLate,
-    Wanted,
-)
-from drumbeat.model.page import Page, PageRequest
-from drumbeat.model.schedules.plan import (
-    AlreadyFired,
-    Backfilled,
-    Committed,
-    Edit,
-    Fire,
-    Plan,
-    Raced,
-    TickRecord,
-    Written,
-)
-from drumbeat.model.schedules.schedule import Due, Found, Revision, StoredSchedule
-from drumbeat.ports.administration import AuditLog, QueueStore, TokenStore
-from drumbeat.ports.caller_transaction import Joining
-from drumbeat.ports.witness import Witnesses
+if TYPE_CHECKING:
+    from drumbeat.model.fleet.lease import Epoch, FenceRow, Lease, Outranked, TermRecord
+    from drumbeat.model.fleet.node import Beat, NodeRecord, Pulse
+    from drumbeat.model.ids import JobId, NodeId
+    from drumbeat.model.jobs.job import (
+        Attempt,
+        AttemptRecord,
+        Cancelled,
+        CancelRequested,
+        Duplicate,
+        ExpiredJobs,
+        Inserted,
+        Job,
+        JobFilter,
+        JobSpec,
+        Promoted,
+        Reopened,
+        Settled,
+        Settlement,
+        Status,
+        Superseded,
+        Taken,
+        TooLate,
+        Wanted,
+    )
+    from drumbeat.model.page import Page, PageRequest
+    from drumbeat.model.schedules.plan import (
+        AlreadyFired,
+        Backfilled,
+        Committed,
+        Edit,
+        Fire,
+        Plan,
+        Raced,
+        TickRecord,
+        Written,
+    )
+    from drumbeat.model.schedules.schedule import Due, Found, Revision, StoredSchedule
+    from drumbeat.ports.administration import AuditLog, QueueStore, TokenStore
+    from drumbeat.ports.caller_transaction import Joining
+    from drumbeat.ports.witness import Witnesses
 
 At: TypeAlias = datetime | None
 NO_TIME = timedelta(0)

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from drumbeat.model.fleet.node import RollCall, Vanished
+if TYPE_CHECKING:
+    from drumbeat.model.fleet.node import RollCall, Vanished
 
 
 class Witness(Protocol):

@@ -11,8 +11,9 @@ from typing import Any, TypeAlias, TypeVar, cast
 from drumbeat.engine.plumbing.time_outs import is_own_cancellation
 from drumbeat.engine.plumbing.wake_up import WakeUp
 from drumbeat.forks import leave_to_parent, renew_in_children
+from drumbeat.model import events
 from drumbeat.model.errors import InvalidInput
-from drumbeat.model.events import Event, ListenerFailed
+from drumbeat.model.events.event import Event
 from drumbeat.ports.clock import Clock
 
 E = TypeVar("E", bound=Event)
@@ -128,8 +129,10 @@ class Bus:
         self._wake_up.set()
 
     def _report(self, event: Event, error: BaseException) -> None:
-        if not isinstance(event, ListenerFailed):  # a failing listener of failures must not loop
-            self.emit(ListenerFailed(event, error))
+        if not isinstance(
+            event, events.ListenerFailed
+        ):  # a failing listener of failures must not loop
+            self.emit(events.ListenerFailed(event, error))
 
 
 def refuse_other_kinds(given: object) -> None:

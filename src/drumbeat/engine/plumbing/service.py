@@ -17,7 +17,7 @@ from typing import ClassVar
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.time_outs import is_own_cancellation
 from drumbeat.engine.plumbing.wake_up import WakeUp
-from drumbeat.model.events import ServiceFailed, ServiceRecovered
+from drumbeat.model import events
 from drumbeat.model.part import Part
 from drumbeat.ports.runtime import Runtime
 from drumbeat.ports.store import Store, Topic
@@ -74,7 +74,7 @@ class Service(ABC):
                     raise
                 # Isolation: the next pass starts afresh.
                 self._failures += 1
-                self._bus.emit(ServiceFailed(self.name, error, self._failures, self.backend))
+                self._bus.emit(events.ServiceFailed(self.name, error, self._failures, self.backend))
                 pause = self._pause_after(self._failures)
             if pause is None or pause > 0:
                 await self._pause(pause)
@@ -89,7 +89,7 @@ class Service(ABC):
         """The backend has answered. A long pass calls this before it ends."""
         failures, self._failures = self._failures, 0
         if failures:
-            self._bus.emit(ServiceRecovered(self.name, failures))
+            self._bus.emit(events.ServiceRecovered(self.name, failures))
 
     def _pause_after(self, failures: int) -> float:
         longest = min(LONGEST_PAUSE, SHORTEST_PAUSE * 2.0 ** min(failures, 10))

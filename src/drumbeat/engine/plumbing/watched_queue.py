@@ -14,8 +14,8 @@ from datetime import timedelta
 
 from drumbeat.engine.plumbing.bus import Bus
 from drumbeat.engine.plumbing.time_outs import is_own_cancellation, timeout_after
+from drumbeat.model import events
 from drumbeat.model.errors import Unavailable
-from drumbeat.model.events import QueueAnswered, QueueFailed
 from drumbeat.model.fleet.outage import Outage
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Ticket
@@ -110,9 +110,9 @@ class WatchedQueue:
     def _failed(self, error: BaseException) -> None:
         outage = self.outage
         self.outage = outage.then(error) if outage else Outage(error, self._clock.now(), 1)
-        self._bus.emit(QueueFailed(error, self.outage.since, self.outage.failures))
+        self._bus.emit(events.QueueFailed(error, self.outage.since, self.outage.failures))
 
     def _answered(self) -> None:
         outage, self.outage = self.outage, None
         if outage is not None:
-            self._bus.emit(QueueAnswered(outage.since, outage.failures))
+            self._bus.emit(events.QueueAnswered(outage.since, outage.failures))

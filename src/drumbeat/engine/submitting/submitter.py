@@ -22,9 +22,9 @@ from drumbeat.engine.submitting.submit_middleware import after_middleware
 from drumbeat.engine.submitting.ticket_publisher import TicketPublisher
 from drumbeat.engine.tasks.hooks import Hooks
 from drumbeat.forks import leave_to_parent, renew_in_children
+from drumbeat.model import events
 from drumbeat.model.encoding.json_depth import refuse_deep_arguments
 from drumbeat.model.errors import Unavailable
-from drumbeat.model.events import JobSubmitted
 from drumbeat.model.jobs.dedupe import check_dedupe_for
 from drumbeat.model.jobs.job import (
     Duplicate,
@@ -175,9 +175,9 @@ class Submitter:
         verdicts = await self._jobs.insert(specs)
         if self._publisher is not None:
             self._publisher.add(_tickets(verdicts))
-        if self._bus.hears(JobSubmitted):
+        if self._bus.hears(events.JobSubmitted):
             for verdict in verdicts:
-                self._bus.emit(JobSubmitted(verdict.job, isinstance(verdict, Duplicate)))
+                self._bus.emit(events.JobSubmitted(verdict.job, isinstance(verdict, Duplicate)))
         return verdicts
 
 
