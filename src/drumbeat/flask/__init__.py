@@ -25,6 +25,7 @@ from drumbeat.app import Drumbeat
 from drumbeat.engine.tasks.context import Context
 from drumbeat.engine.tasks.hooks import Hooks
 from drumbeat.engine.tasks.task import Place
+from drumbeat.flask.command_line import command
 from drumbeat.model.errors import ConfigurationError
 
 __all__ = ["FlaskDrumbeat"]
@@ -43,9 +44,11 @@ class FlaskDrumbeat(Drumbeat):
     def init_app(self, site: Flask) -> None:
         """Run handlers within the context of this Flask app.
 
-        An app factory may be called again, as in tests: the last Flask app counts.
+        An app factory may be called again, as in tests: the last Flask app counts. The site also
+        gets the command `flask drumbeat`.
         """
         site.extensions[NAME] = self
+        site.cli.add_command(command)
         self._site = site
 
     def _surround(self, hooks: Hooks) -> None:
