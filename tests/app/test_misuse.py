@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import ExitStack
 
 import pytest
 
@@ -51,6 +52,26 @@ def test_a_schedule_for_what_is_no_task_names_the_decorator(app: Drumbeat) -> No
     for wrong in (report, "report"):
         with pytest.raises(ConfigurationError, match=r"takes a task, not .*put @app\.task above"):
             app.schedule(wrong, every(hours=1))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_a_schedule_without_a_trigger_says_how_to_write_one(app: Drumbeat) -> None:
+    with pytest.raises(ConfigurationError, match=r"a trigger above 'nightly': write @app.sched"):
+
+        @app.scheduled  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        async def nightly() -> None: ...
+
+    assert app.tasks == frozenset()
+
+
+def test_a_lock_needs_a_text_as_its_name(app: Drumbeat) -> None:
+    for wrong in (3, "", None):
+        with pytest.raises(ConfigurationError, match=rf"a text that is not empty: {wrong!r}"):
+            app.lock(wrong)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_a_lock_without_an_event_loop_names_the_blocking_one(app: Drumbeat) -> None:
+    with ExitStack() as stack, pytest.raises(TypeError, match=r"write `with app\.sync\.lock"):
+        stack.enter_context(app.lock("report"))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 def test_a_scheduled_task_is_registered_as_an_object(app: Drumbeat) -> None:

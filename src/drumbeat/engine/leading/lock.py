@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from drumbeat.engine.plumbing.service import ServiceContext
 from drumbeat.engine.plumbing.time_outs import timeout_after
@@ -41,8 +41,10 @@ class LockRequest:
     wait: float = 0.0
 
     def __post_init__(self) -> None:
-        if not self.name:
-            raise ConfigurationError("a lock needs a name")
+        if not isinstance(self.name, str) or not self.name:  # pyright: ignore[reportUnnecessaryIsInstance] - unchecked callers exist
+            raise ConfigurationError(
+                f"a lock needs a name, a text that is not empty: {self.name!r}"
+            )
 
 
 class Lock:
@@ -75,6 +77,16 @@ class Lock:
         """Whether the lock can still be trusted, by our own clock."""
         state, now = self._state, self._runtime.clock.elapsed()
         return state is not None and not self._lost and lease_trust.may_act(state, now)
+
+    if not TYPE_CHECKING:  # a type checker refuses a plain `with` by itself
+
+        def __enter__(self):
+            raise TypeError(
+                "a lock of the event loop needs `async with app.lock(...)`; "
+                "without a loop write `with app.sync.lock(...)`"
+            )
+
+        def __exit__(self, *_): ...
 
     async def __aenter__(self) -> Self:
         try:

@@ -77,6 +77,11 @@ class Declarations(HookDecorators):
         `retry=Retry.never()` leaves an error to the next tick. `before` are functions that can
         skip a run by `raise Cancel("why")`.
         """
+        if callable(when):
+            raise ConfigurationError(
+                f"@app.scheduled needs a trigger above {getattr(when, '__name__', when)!r}: write "
+                f'@app.scheduled("0 2 * * *") or @app.scheduled(every(minutes=5))'
+            )
         sorted_options = ScheduleOptions.sort(options)
         hooks = checks(before)
 
