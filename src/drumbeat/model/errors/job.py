@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from drumbeat.model.errors.invalid_input import InvalidOption
+from drumbeat.model.errors.invalid_input import InvalidInput, InvalidOption
 from drumbeat.model.errors.root import DrumbeatError
 
 
@@ -30,12 +30,15 @@ class Outcome(DrumbeatError):
 
 
 class Snooze(Outcome):
-    """Run this job again later; the attempt is not counted."""
+    """Run this job again later, after seconds, `"10m"` or a timedelta; no attempt is counted."""
 
-    def __init__(self, delay: float | timedelta) -> None:
-        self.delay = delay if isinstance(delay, timedelta) else timedelta(seconds=delay)
-        if self.delay < timedelta(0):
-            raise InvalidOption(f"Snooze needs a delay of zero or more, not {delay!r}")
+    def __init__(self, delay: float | str | timedelta) -> None:
+        from drumbeat.model.time.duration import parse_duration  # noqa: PLC0415 - it imports errors
+
+        try:
+            self.delay = parse_duration(delay)
+        except InvalidInput as error:
+            raise InvalidOption(f"Snooze: {error}") from None
         super().__init__(f"snoozed for {self.delay.total_seconds():g} s")
 
     def __reduce__(self) -> tuple[Any, ...]:
