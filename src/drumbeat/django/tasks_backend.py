@@ -23,7 +23,7 @@ from drumbeat.django.django_task import DjangoTask
 from drumbeat.django.project_app import app_of_the_project
 from drumbeat.engine.tasks.context import Context, current
 from drumbeat.engine.tasks.handle import CallSettings
-from drumbeat.model.errors import UnknownJob, UnknownTask
+from drumbeat.model.errors import Cancel, Fail, Snooze, UnknownJob, UnknownTask
 from drumbeat.model.jobs.job import Job, Status
 
 if TYPE_CHECKING:
@@ -177,8 +177,8 @@ def _synchronous(backend: DrumbeatBackend, task: AnyTask) -> Callable[..., Any]:
         attempt = _Attempt(backend, task)
         try:
             returned: Any = task.func(*attempt.before, *args, **kwargs)
-        except Exception:
-            attempt.failed()
+        except Exception as error:
+            attempt.failed(error)
             raise
         attempt.succeeded()
         return returned
@@ -191,8 +191,8 @@ def _asynchronous(backend: DrumbeatBackend, task: AnyTask) -> Callable[..., Any]
         attempt = _Attempt(backend, task)
         try:
             returned: Any = await task.func(*attempt.before, *args, **kwargs)
-        except Exception:
-            attempt.failed()
+        except Exception as error:
+            attempt.failed(error)
             raise
         attempt.succeeded()
         return returned
@@ -216,10 +216,11 @@ class _Attempt:
     def succeeded(self) -> None:
         self._end(TaskResultStatus.SUCCESSFUL)
 
-    def failed(self) -> None:
+    def failed(self, error: Exception) -> None:
         """Nothing is sent if the job will be tried again."""
         attempt = self._context.attempt
-        if attempt.number > attempt.spec.retry.max_retries:
+        last = attempt.number > attempt.spec.retry.max_retries
+        if isinstance(error, (Fail, Cancel)) or (last and not isinstance(error, Snooze)):
             self._end(TaskResultStatus.FAILED)
 
     def _end(self, status: TaskResultStatus) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, cast
 
 import pytest
 from django.utils import timezone
 
+from drumbeat import Cancel, Fail, Snooze
 from drumbeat.testing import SyncIsolatedApp
 from tests.django.inside.conftest import LIBRARY
 
@@ -96,9 +98,15 @@ def test_a_failed_task_says_why(drumbeat_sync: SyncIsolatedApp) -> None:
     assert "no stock" in error.traceback
 
 
-def test_the_signals_of_django_are_sent_once_for_each_outcome(
-    drumbeat_sync: SyncIsolatedApp,
-) -> None:
+@django_task()
+def decide(outcome: str) -> None:
+    if outcome == "snooze":
+        raise Snooze("1h")
+    raise Fail("no such order") if outcome == "fail" else Cancel("no longer needed")
+
+
+@contextmanager
+def heard_signals() -> Generator[list[tuple[str, str]]]:
     heard: list[tuple[str, str]] = []
 
     def listen(name: str) -> Any:
@@ -111,12 +119,37 @@ def test_the_signals_of_django_are_sent_once_for_each_outcome(
     for name, listener in listeners.items():
         getattr(signals, f"task_{name}").connect(listener)
     try:
-        fail.enqueue()
-        with drumbeat_sync.running():
-            drumbeat_sync.advance("1d")
+        yield heard
     finally:
         for name, listener in listeners.items():
             getattr(signals, f"task_{name}").disconnect(listener)
+
+
+@pytest.mark.parametrize("outcome", ["fail", "cancel"])
+def test_a_task_that_decides_to_end_is_reported_as_finished(
+    drumbeat_sync: SyncIsolatedApp, outcome: str
+) -> None:
+    with heard_signals() as heard:
+        decide.enqueue(outcome)
+        drumbeat_sync.drain(include_pending=True)
+    assert heard == [("enqueued", "READY"), ("started", "RUNNING"), ("finished", "FAILED")]
+
+
+def test_a_task_that_snoozes_at_its_last_attempt_is_not_finished(
+    drumbeat_sync: SyncIsolatedApp,
+) -> None:
+    with heard_signals() as heard, drumbeat_sync.inline():
+        decide.enqueue("snooze")
+    assert ("finished", "FAILED") not in heard
+
+
+def test_the_signals_of_django_are_sent_once_for_each_outcome(
+    drumbeat_sync: SyncIsolatedApp,
+) -> None:
+    with heard_signals() as heard:
+        fail.enqueue()
+        with drumbeat_sync.running():
+            drumbeat_sync.advance("1d")
     assert heard == [("enqueued", "READY"), *[("started", "RUNNING")] * 4, ("finished", "FAILED")]
 
 
