@@ -8,7 +8,14 @@ from contextlib import ExitStack
 import pytest
 
 from drumbeat import Context, Drumbeat, Retry, ScheduledTask, cron, every
-from drumbeat.model.errors import ConfigurationError, JobFailed, RegistrationError
+from drumbeat.model.errors import (
+    ConfigurationError,
+    InvalidArguments,
+    InvalidHandler,
+    InvalidInput,
+    JobFailed,
+    RegistrationError,
+)
 
 
 @pytest.fixture
@@ -61,6 +68,43 @@ def test_a_schedule_without_a_trigger_says_how_to_write_one(app: Drumbeat) -> No
         async def nightly() -> None: ...
 
     assert app.tasks == frozenset()
+
+
+def test_a_context_is_the_first_parameter(app: Drumbeat) -> None:
+    async def second(order_id: int, ctx: Context) -> None: ...
+    async def optional(order_id: int, ctx: Context | None = None) -> None: ...
+    async def keyword(*, ctx: Context) -> None: ...
+
+    for handler in (second, optional, keyword):
+        with pytest.raises(InvalidHandler, match=r"'ctx': make that its first parameter"):
+            app.task(handler)
+
+
+async def test_a_context_may_be_missing_in_a_direct_call(app: Drumbeat) -> None:
+    @app.task
+    async def count(ctx: Context | None = None, start: int = 1) -> int:
+        return start if ctx is None else start + ctx.number
+
+    async with app.running():
+        assert await app.jobs.result(await count.submit(5), 10) == 6
+    assert await count() == 1  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+
+
+def test_a_class_without_a_signature_is_no_task(app: Drumbeat) -> None:
+    with pytest.raises(InvalidHandler, match="task 'int' cannot be <class 'int'>"):
+        app.task(int)
+
+
+def test_calls_of_a_task_are_tuples_or_mappings(app: Drumbeat) -> None:
+    @app.task
+    def add(number: int) -> int:
+        return number
+
+    for wrong in (1, "1", None):
+        with pytest.raises(InvalidArguments, match=r"is no call of task 'add': give a tuple"):
+            add.submit_many_sync([wrong])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InvalidInput, match=r"takes a list of jobs"):
+        add.submit_many_sync(add.job(1))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
 
 
 def test_a_lock_needs_a_text_as_its_name(app: Drumbeat) -> None:

@@ -201,6 +201,8 @@ class Task(Generic[P, R_co]):
         return self._definition.job(args, kwargs, self._options)
 
     def _jobs(self, calls: Calls) -> list[JobSpec]:
+        if isinstance(calls, JobSpec | Mapping):
+            raise InvalidInput("submit_many takes a list of jobs: for one, write submit(...)")
         return [
             self._own(call)
             if isinstance(call, JobSpec)

@@ -7,7 +7,8 @@ import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
 
 from drumbeat.engine.tasks.codec import Codec, hints_of
 from drumbeat.engine.tasks.context import Context
@@ -24,7 +25,7 @@ from drumbeat.engine.tasks.options import (
     seconds,
 )
 from drumbeat.engine.tasks.template import is_template, template
-from drumbeat.model.errors import InvalidHandler, InvalidInput, InvalidOption
+from drumbeat.model.errors import InvalidArguments, InvalidHandler, InvalidInput, InvalidOption
 from drumbeat.model.fast_construction import fast_replace
 from drumbeat.model.jobs.job import JobSpec, Limit, OnConflict, Rate
 from drumbeat.model.jobs.retry import RetryCondition, check_storable
@@ -93,6 +94,11 @@ class TaskDefinition:
         """The job for arguments in order, or by name."""
         if isinstance(call, Mapping):
             return self.job((), call, options)
+        if isinstance(call, str | bytes) or not isinstance(call, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance] - unchecked callers exist
+            raise InvalidArguments(
+                f"{call!r} is no call of task {self.name!r}: give a tuple of arguments, such as "
+                f"(1,), or a mapping by name, or task.job(1)"
+            )
         return self.job(tuple(call), {}, options)
 
     def with_arguments(
@@ -233,6 +239,9 @@ def _name(text: str | None, arguments: Mapping[str, Any] | None) -> str | None:
     return None if arguments is None else template(text).render(arguments)
 
 
+UNIONS = (Union, UnionType)
+
+
 def define(
     handler: Handler, name: str | None, options: TaskOptions, *, process: bool = False
 ) -> TaskDefinition:
@@ -245,8 +254,8 @@ def define(
     if inspect.isasyncgenfunction(handler) or inspect.isgeneratorfunction(handler):
         raise InvalidHandler(f"task {named!r} is a generator; a task returns or raises")
     hints = hints_of(named, handler)
-    parameters = tuple(inspect.signature(handler).parameters.values())
-    takes_context = _takes_context(parameters, hints)
+    parameters = _parameters(named, handler)
+    takes_context = _takes_context(named, parameters, hints)
     if process:
         _check_importable(named, handler)
         _check_sendable(named, options.retry.condition)
@@ -262,11 +271,32 @@ def define(
     return TaskDefinition(named, handler, place, options, codec, takes_context)
 
 
-def _takes_context(parameters: tuple[inspect.Parameter, ...], hints: Mapping[str, Any]) -> bool:
+def _parameters(name: str, handler: Handler) -> tuple[inspect.Parameter, ...]:
+    try:
+        return tuple(inspect.signature(handler).parameters.values())
+    except ValueError as error:
+        raise InvalidHandler(f"task {name!r} cannot be {handler!r}: {error}") from None
+
+
+def _takes_context(
+    name: str, parameters: tuple[inspect.Parameter, ...], hints: Mapping[str, Any]
+) -> bool:
+    for place, parameter in enumerate(parameters):
+        last = place > 0 or parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        if last and _is_context(hints.get(parameter.name)):
+            raise InvalidHandler(
+                f"task {name!r} takes its Context as {parameter.name!r}: make that its first "
+                f"parameter, or call current() in the handler"
+            )
     if not parameters:
         return False
     first = parameters[0].name
-    return hints.get(first) is Context or (first == "ctx" and first not in hints)
+    return _is_context(hints.get(first)) or (first == "ctx" and first not in hints)
+
+
+def _is_context(hint: object) -> bool:
+    """Whether it is `Context`, or `Context | None`."""
+    return hint is Context or (get_origin(hint) in UNIONS and Context in get_args(hint))
 
 
 def _check_importable(name: str, handler: Handler) -> None:
