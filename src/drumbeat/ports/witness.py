@@ -66,6 +66,7 @@ class Witnesses(Protocol):
     async def bury(self, vanished: Vanished) -> bool:
         """End the lifetime of a node, as if its heartbeat had expired; its attempts are lost then.
 
+        It expires a millisecond after its last heartbeat, so that its record says that it died.
         The same step checks that it has sent no heartbeat since. False: it has, and nothing
         changed. A later heartbeat of the node makes it live again.
         """

@@ -163,9 +163,7 @@ def _queues(facts: FleetFacts) -> Iterator[Attention]:
 
 def _nodes(facts: FleetFacts) -> Iterator[Attention]:
     for record in facts.nodes:
-        # A node that stops in order expires at once; one that dies runs out of its lifetime.
-        died = not record.alive and record.expires_at > record.beat_at
-        if died and facts.now - record.expires_at <= LATELY:
+        if record.died and facts.now - record.expires_at <= LATELY:
             busy = f" It held {counted(record.node.busy, 'job')}." if record.node.busy else ""
             yield Attention(
                 AttentionKind.DEAD_NODE,

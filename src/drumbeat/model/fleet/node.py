@@ -70,6 +70,11 @@ class NodeRecord:
     alive: bool
     drain_requested: bool
 
+    @property
+    def died(self) -> bool:
+        """Whether it ended without saying so: a node that stops expires at its last heartbeat."""
+        return not self.alive and self.expires_at > self.beat_at
+
 
 @dataclass(frozen=True, slots=True)
 class ListedNode:

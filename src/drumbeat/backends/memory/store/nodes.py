@@ -14,6 +14,9 @@ from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Hold
 from drumbeat.ports.store import At
 
+DIED = timedelta(milliseconds=1)
+"""So long after its last heartbeat a buried node expires: at it one that has stopped in order."""
+
 
 class MemoryNodes:
     """Heartbeats: one per node, for all that it holds."""
@@ -77,9 +80,10 @@ class MemoryNodes:
             record = self._records.get(vanished.node)
             if record is None or record.beat_at != vanished.beat_at:
                 return False
-            if record.expires_at == record.beat_at:
+            over = record.beat_at + DIED
+            if record.expires_at <= over:
                 return False
-            self._records[vanished.node] = replace(record, expires_at=record.beat_at)
+            self._records[vanished.node] = replace(record, expires_at=over)
             return True
 
     def alive(self, node: NodeId, now: datetime) -> bool:

@@ -150,6 +150,14 @@ class WitnessConformance:
         assert await roll_at(store) == RollCall(0)
         assert not await witnesses_of(store).bury(Vanished(ANNE, SEVEN, NOON))
 
+    async def test_a_buried_node_died_and_one_that_left_did_not(self, store: Store) -> None:
+        await reported(store, ANNE, SEVEN)
+        await reported(store, BERT, EIGHT)
+        assert await witnesses_of(store).bury(Vanished(ANNE, SEVEN, NOON))
+        await store.nodes.leave(BERT)
+        records = await store.nodes.list(after(1))
+        assert [(each.alive, each.died) for each in records] == [(False, True), (False, False)]
+
     async def test_a_node_that_has_sent_a_heartbeat_since_is_not_buried(self, store: Store) -> None:
         await reported(store, ANNE, SEVEN)
         attempt = await running(store)

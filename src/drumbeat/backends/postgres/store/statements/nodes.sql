@@ -32,9 +32,10 @@ SELECT (SELECT count(*) FROM expected WHERE witness IS NOT NULL),
 FROM missing;
 
 -- name: bury
--- End the lifetime of a node that has sent no heartbeat since an instant.
-UPDATE {schema}.nodes SET expires_at = beat_at
-WHERE id = $1 AND beat_at = $2 AND expires_at > beat_at
+-- End the lifetime of a node that has sent no heartbeat since an instant: later than at that
+-- heartbeat, since a node that expires at its last heartbeat has stopped in order.
+UPDATE {schema}.nodes SET expires_at = beat_at + interval '1 millisecond'
+WHERE id = $1 AND beat_at = $2 AND expires_at > beat_at + interval '1 millisecond'
 RETURNING id;
 
 -- name: take_witness

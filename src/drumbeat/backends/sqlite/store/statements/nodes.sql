@@ -31,8 +31,10 @@ SELECT id, json_extract(node, '$.witness') AS number, beat_at FROM nodes
 WHERE expires_at > ? AND number IS NOT NULL;
 
 -- name: bury
--- End the lifetime of a node that has sent no heartbeat since an instant.
-UPDATE nodes SET expires_at = beat_at WHERE id = ? AND beat_at = ? AND expires_at > beat_at
+-- End the lifetime of a node that has sent no heartbeat since an instant: a millisecond later than
+-- at that heartbeat, since a node that expires at its last heartbeat has stopped in order.
+UPDATE nodes SET expires_at = beat_at + 1000
+WHERE id = ? AND beat_at = ? AND expires_at > beat_at + 1000
 RETURNING id;
 
 -- name: drain
