@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -47,7 +49,8 @@ async def hourly() -> None: ...
 
 def environment(folder: Path) -> dict[str, str]:
     """What a process needs, and nothing of the developer's own settings."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    names = ("PATH", "HOME", "LANG", "BROWSER")
+    kept = {name: os.environ[name] for name in names if name in os.environ}
     return {**kept, "DRUMBEAT_STORE": f"sqlite:///{folder / 'x.db'}", "PYTHONUNBUFFERED": "1"}
 
 
@@ -179,6 +182,43 @@ def test_a_file_of_somebody_else_is_refused_with_one_sentence(folder: Path, ask:
     assert answer.returncode == 2
     assert len(answer.stderr.splitlines()) == 1
     assert "is not a SQLite file" in answer.stderr
+
+
+def test_development_opens_the_dashboard_once_it_is_there_and_only_once(
+    start: Callable[..., Node], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = folder / "browser"
+    browser.write_text('#!/bin/sh\necho "opened $1"\n', encoding="utf-8")
+    browser.chmod(0o755)
+    monkeypatch.setenv("BROWSER", str(browser))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+    development = start("dev", "shop:app", "--http-addr", address, "--open")
+    opened = f"opened http://{address}/"
+    development.says_all(f"Dashboard: http://{address}/", opened, "Became the leader")
+    (folder / "shop.py").write_text(APP + "\n", encoding="utf-8")
+    development.says("shop.py changed; restarting.")
+    development.says("Became the leader")
+    development.signal(signal.SIGINT)
+    assert development.ended() == 0
+    development.reading.join(PATIENCE)
+    left = [line for line in iter(development.lines.get, None) if line]
+    assert not any("opened" in line for line in left)
+
+
+def test_development_takes_the_next_port_if_the_usual_one_is_taken(
+    start: Callable[..., Node],
+) -> None:
+    with socket.socket() as usual:
+        usual.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with suppress(OSError):  # somebody else may have it
+            usual.bind(("127.0.0.1", 8080))
+            usual.listen()
+        development = start("dev", "shop:app", "--no-reload")
+        development.says("Dashboard: http://127.0.0.1:80")
+        assert "Dashboard: http://127.0.0.1:8080/" not in development.seen[-1]
+        development.says("Listening at http://127.0.0.1:80")
 
 
 def test_development_keeps_the_file_of_the_app_and_restarts_when_code_changes(

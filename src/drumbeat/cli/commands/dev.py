@@ -16,6 +16,7 @@ import click
 from drumbeat.cli.command import make_command
 from drumbeat.cli.exit_codes import Exit
 from drumbeat.cli.options.settings import as_options, given, setting_options
+from drumbeat.cli.running.browser import has_browser
 from drumbeat.cli.running.child_process import Child
 from drumbeat.cli.running.other_terminal import SAMPLE
 from drumbeat.cli.running.supervisor import ENDED_WELL, passing_signals
@@ -26,19 +27,36 @@ from drumbeat.extras import install_command
 from drumbeat.model.fleet.node import Role
 
 DEVELOPMENT_GRACE = "3s"
+PORTS = 100
+"""So many ports are tried; if none is free, the system chooses one."""
 
 
 @make_command(
     "dev",
     click.argument("path", metavar="[APP]", required=False),
     click.option("--reload/--no-reload", default=True, help="Restart when code changes."),
+    click.option(
+        "--open/--no-open",
+        "opens",
+        default=None,
+        help="Open the dashboard in the browser; by default if there is a screen.",
+    ),
     setting_options,
 )
-def command(session: Session, /, path: str | None, *, reload: bool, **options: Any) -> None:
+def command(
+    session: Session,
+    /,
+    path: str | None,
+    *,
+    reload: bool,
+    opens: bool | None,
+    **options: Any,
+) -> None:
     """Run everything here on one SQLite file, and restart when code changes.
 
     The file is the one that APP names, else drumbeat.db. Servers are not used, unless --store or
-    --coordinator names them. Without APP there are sample tasks to play with.
+    --coordinator names them. Without APP there are sample tasks to play with. The dashboard opens
+    in the browser, if there is one.
 
     Example:
       drumbeat dev
@@ -58,33 +76,49 @@ def command(session: Session, /, path: str | None, *, reload: bool, **options: A
         session.settings |= _free_address(session.settings)
     settings = as_options(session.settings)
     arguments = ["run", path, "--development", "--roles", ",".join(roles), *settings]
-    development = Development(arguments, session.output.say)
+    if opens is None:
+        opens = has_browser()
+    first = ["--open-dashboard"] if opens and Role.API in roles else []
+    development = Development(arguments, session.output.say, first)
     raise SystemExit(asyncio.run(development.run(Path.cwd() if reload else None)))
 
 
 def _free_address(settings: Mapping[str, str]) -> Mapping[str, str]:
-    """Any free port for the HTTP API, if the default one is taken and no address is set."""
+    """The next free port for the HTTP API, if the default one is taken and no address is set.
+
+    It stays the same when code changes, so that an open page goes on.
+    """
     given = [SETTING["http_addr"].name in settings]
     given += [name in os.environ for name in SETTING["http_addr"].variables]
     if any(given):
         return {}
     host, port = host_and_port(str(SETTING["http_addr"].default))
+    if _is_free(host, port):
+        return {}
+    others = (each for each in range(port + 1, port + PORTS) if _is_free(host, each))
+    return {"http_addr": f"{host}:{next(others, 0)}"}
+
+
+def _is_free(host: str, port: int) -> bool:
     with socket.socket() as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             tried.bind((host, port))
         except OSError:
-            return {"http_addr": f"{host}:0"}
-    return {}
+            return False
+    return True
 
 
 class Development:
     """One node in a child process, which is replaced when the code changes."""
 
-    def __init__(self, arguments: Sequence[str], say: Callable[[str], None]) -> None:
+    def __init__(
+        self, arguments: Sequence[str], say: Callable[[str], None], first: Sequence[str] = ()
+    ) -> None:
+        """`first` are arguments of the first process only."""
         self._arguments = arguments
         self._say = say
-        self._child = Child(arguments)
+        self._child = Child([*arguments, *first])
         self._watched = asyncio.Event()
         self._changed = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -112,7 +146,6 @@ class Development:
     async def _serve(self, *, reloads: bool) -> int:
         while True:
             self._changed.clear()
-            self._child = Child(self._arguments)
             await self._child.start()
             if self._stopping.is_set():  # by a signal that came before it could be passed on
                 self._child.signal(signal.SIGTERM)
@@ -124,6 +157,7 @@ class Development:
                 await self._changed.wait()
                 if self._stopping.is_set():
                     return Exit.OK if code in ENDED_WELL else Exit.FAILED
+            self._child = Child(self._arguments)
 
     async def _lived(self, child: Child) -> int:
         """The exit code of a child, which is asked to end when the code changes."""

@@ -48,6 +48,7 @@ _NODE_OPTIONS = together(
         help="The file descriptor whose end means that the supervisor is gone.",
     ),
     click.option("--development", is_flag=True, hidden=True, help="`drumbeat dev` started it."),
+    click.option("--open-dashboard", is_flag=True, hidden=True, help="Open the dashboard."),
 )
 
 
@@ -132,6 +133,7 @@ def _run(
     if path is None:
         raise Problem("no app is given; write its path, such as shop.jobs:app", Exit.USAGE)
     count, pipe, development = map(options.pop, ("count", "supervisor_pipe", "development"))
+    opens = options.pop("open_dashboard")
     session.settings |= given(options)
     if count > 1:
         if Role.API in roles:
@@ -145,6 +147,8 @@ def _run(
     if pipe is not None:
         threading.Thread(target=_stop_at_end_of, args=(pipe,), daemon=True).start()
     app = _load(session, path, roles, development=development)
+    if opens:
+        _open_dashboard(app)
     _export(session.settings)
     ending = _begin_burst(app) if burst else None
     try:
@@ -179,6 +183,15 @@ def _load(session: Session, path: str, roles: list[str], *, development: bool) -
         session.settings[STORE] = store
     session.output.say(where_it_runs(path, app.settings, serves_http=Role.API in roles))
     return app
+
+
+def _open_dashboard(app: Drumbeat) -> None:
+    from drumbeat.cli.running.browser import open_when_it_listens  # noqa: PLC0415 - seldom needed
+    from drumbeat.config.kinds import host_and_port  # noqa: PLC0415 - seldom needed
+
+    host, port = host_and_port(app.settings.http_addr)
+    if port:  # else the system chooses one
+        open_when_it_listens(host, port)
 
 
 def _has_http_address(app: Drumbeat) -> bool:
