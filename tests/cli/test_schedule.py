@@ -212,7 +212,7 @@ def test_an_explanation_tells_what_became_of_each_tick(beating: Terminal) -> Non
         "No live worker serves the queue 'default'",
         "fired 0ms late as job 1, epoch",
         "skipped: the job of the tick before was still unfinished",
-        "2 ticks through 2030-01-01 00:04:00 skipped, each because the schedule was paused",
+        "2 ticks through 2030-01-01 00:04:00 UTC skipped, each because the schedule was paused",
     ):
         assert words in answer.out
     data = beating("schedule", "explain", "beat", "-o", "json").data

@@ -42,9 +42,11 @@ class Moments:
 
     def stamped(self, instant: datetime | None) -> str:
         """`2026-07-01 02:00:00 CEST (in 3h)`: where no title names the zone."""
-        if instant is None:
-            return NOT_YET
-        return f"{self.show(instant)} {self.local(instant):%Z} ({self.distance(instant)})"
+        return NOT_YET if instant is None else f"{self.named(instant)} ({self.distance(instant)})"
+
+    def named(self, instant: datetime | None) -> str:
+        """`2026-07-01 02:00:00 CEST`."""
+        return NOT_YET if instant is None else f"{self.show(instant)} {self.local(instant):%Z}"
 
     def distance(self, instant: datetime | None) -> str:
         """`in 3h`, `2m ago`, `now`."""

@@ -80,7 +80,7 @@ def _next_tick(evidence: Evidence, moments: Moments) -> str:
     stored = evidence.stored
     if stored.paused:
         reason = f" ({stored.pause_reason})" if stored.pause_reason else ""
-        since = moments.show(stored.updated_at)
+        since = moments.named(stored.updated_at)
         return f"It is paused{reason}, last changed {since}: its ticks are skipped until resumed."
     if stored.next_tick is None:
         limit = stored.schedule.policies.max_runs
@@ -89,10 +89,10 @@ def _next_tick(evidence: Evidence, moments: Moments) -> str:
         return "It has ended: there is no further tick."
     late = overdue(stored.next_tick, evidence.as_of, paused=False)
     if late is not None:
-        return f"Its tick of {moments.show(stored.next_tick)} is overdue by {short(late)}."
+        return f"Its tick of {moments.named(stored.next_tick)} is overdue by {short(late)}."
     if stored.next_tick in stored.skips:
-        return f"Its next tick, {moments.both(stored.next_tick)}, is skipped by hand."
-    return f"Its next tick is {moments.both(stored.next_tick)}."
+        return f"Its next tick, {moments.stamped(stored.next_tick)}, is skipped by hand."
+    return f"Its next tick is {moments.stamped(stored.next_tick)}."
 
 
 def _fleet(evidence: Evidence) -> list[str]:
@@ -173,7 +173,7 @@ def explain_tick(tick: TickRecord, moments: Moments, job: Job | None = None) -> 
     reason = REASONS[tick.reason] if tick.reason else "no reason was recorded"
     if tick.count == 1:
         return f"skipped: {reason}"
-    through = moments.show(tick.through)
+    through = moments.named(tick.through)
     return f"{tick.count:,} ticks through {through} skipped, each because {reason}"
 
 
