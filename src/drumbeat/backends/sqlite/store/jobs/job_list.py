@@ -1,8 +1,9 @@
 """The query of a list of jobs, made of fixed parts and parameters only.
 
-Jobs are read newest first, until the page is full. Two kinds of filter need no full scan: by time,
-since ids rise with time, so a binary search finds the range of ids; and by a bad end, which has an
-index.
+Jobs are read newest first, until the page is full. Some filters need no full scan: by time, since
+ids rise with time, so a binary search finds the range of ids; by an end, of which one page is read;
+and by jobs that wait, if they are few: their ids are listed. Where a crowd waits, the page is full
+soon.
 """
 
 from __future__ import annotations
@@ -19,18 +20,23 @@ from drumbeat.rules.page_position import no_place, place_after
 
 _STATUS = {
     Status.PENDING: "jobs.id IN (SELECT id FROM pending)",
-    Status.QUEUED: "jobs.id IN (SELECT id FROM queued)",
+    Status.QUEUED: "jobs.id IN (SELECT id FROM queued{})",
     Status.RUNNING: "jobs.id IN (SELECT id FROM running)",
     Status.COMPLETED: "finished.status = 'completed'",
     Status.FAILED: "jobs.id IN (SELECT id FROM finished WHERE status = 'failed')",
     Status.CANCELLED: "jobs.id IN (SELECT id FROM finished WHERE status = 'cancelled')",
 }
-BADLY = frozenset({Status.FAILED, Status.CANCELLED})
+_IN_A_CROWD = {
+    Status.PENDING: "pending.id IS NOT NULL",
+    Status.QUEUED: "coalesce(finished.id, running.id, pending.id) IS NULL",
+}
+CROWD = 100_000
+"""So many waiting jobs are not listed: that takes longer than to look at each job of the page."""
 LARGEST = 2**62
 SKEW = to_microseconds(timedelta(minutes=1))
 """How far creation times may differ from the order of the ids."""
-_LANE = (
-    "jobs.limit_group IN (SELECT limit_groups.id FROM limit_groups"
+_GROUPS = (
+    "limit_group IN (SELECT limit_groups.id FROM limit_groups"
     " JOIN lanes ON lanes.id = limit_groups.lane WHERE {})"
 )
 
@@ -47,14 +53,11 @@ class JobQuery:
             if not after.isdecimal():
                 raise no_place(page)
             self.values["high"] = min(int(after), LARGEST)
-        if wanted.statuses and wanted.statuses <= BADLY and _asks_only_for_statuses(wanted):
-            self._parts.append(_ended(wanted.statuses))
-        elif wanted.statuses:
-            self._parts.append(_has_status(wanted.statuses))
-        if wanted.task is not None:
-            self._add(_LANE.format("lanes.task = :task"), task=wanted.task)
-        if wanted.queue is not None:
-            self._add(_LANE.format("lanes.queue = :queue"), queue=wanted.queue)
+        by_lane = {"task": wanted.task, "queue": wanted.queue}
+        named = {name: value for name, value in by_lane.items() if value is not None}
+        self._lanes = " AND ".join(f"lanes.{name} = :{name}" for name in named)
+        if named:
+            self._add(f"jobs.{_GROUPS.format(self._lanes)}", **named)
         if wanted.schedule is not None:
             self._add("jobs.schedule = :schedule", schedule=wanted.schedule)
         if wanted.tag is not None:
@@ -65,7 +68,9 @@ class JobQuery:
         self._between(wanted.created_from, wanted.created_to)
 
     def narrow(self, connection: sqlite3.Connection) -> None:
-        """Find the range of ids that the wanted times allow."""
+        """Find the range of ids that the wanted times allow, and how to look for the statuses."""
+        if self._wanted.statuses:
+            self._parts.append(self._has_status(connection))
         start, end = self._wanted.created_from, self._wanted.created_to
         if start is not None:
             self.values["low"] = _id_at(connection, to_number(start) - SKEW)
@@ -79,6 +84,20 @@ class JobQuery:
     def text(self) -> str:
         condition = " AND ".join(self._parts) or "TRUE"
         return VIEWS.jobs % f"{condition} ORDER BY jobs.id DESC LIMIT :limit"
+
+    def _has_status(self, connection: sqlite3.Connection) -> str:
+        statuses = self._wanted.statuses
+        if all(status.final for status in statuses) and _asks_only_for_statuses(self._wanted):
+            return _ended(statuses)
+        groups = f" WHERE {_GROUPS.format(self._lanes)}" if self._lanes else ""
+        texts = {status: _STATUS[status].format(groups) for status in statuses}
+        if statuses & _IN_A_CROWD.keys():
+            text = VIEWS.waiting % (self._lanes or "TRUE")
+            found = connection.execute(text, self.values).fetchone()
+            for status, count in zip((Status.PENDING, Status.QUEUED), found, strict=True):
+                if status in statuses and count > CROWD:
+                    texts[status] = _IN_A_CROWD[status]
+        return f"({' OR '.join(texts[status] for status in sorted(statuses))})"
 
     def _between(self, start: datetime | None, end: datetime | None) -> None:
         if start is not None:
@@ -98,7 +117,7 @@ def _asks_only_for_statuses(wanted: JobFilter) -> bool:
 
 
 def _ended(statuses: frozenset[Status]) -> str:
-    """One page of each status, by the index of those that ended badly."""
+    """One page of each status; those that ended badly have an index."""
     pages = " UNION ALL ".join(VIEWS.ended % status for status in sorted(statuses))
     return f"jobs.id IN ({pages})"
 
@@ -116,7 +135,3 @@ def _id_at(connection: sqlite3.Connection, moment: int) -> int:
         else:
             high = middle  # there is none from there to the one that was found
     return low
-
-
-def _has_status(statuses: frozenset[Status]) -> str:
-    return f"({' OR '.join(_STATUS[status] for status in sorted(statuses))})"

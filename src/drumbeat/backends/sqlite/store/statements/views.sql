@@ -44,6 +44,10 @@ ORDER BY 2;
 SELECT queue, sum(pending), sum(queued), sum(running), sum(completed), sum(failed), sum(cancelled)
 FROM lanes GROUP BY queue;
 
+-- name: waiting
+-- How many jobs wait for their time, and how many for a worker; %s stands for their lanes.
+SELECT coalesce(sum(pending), 0), coalesce(sum(queued), 0) FROM lanes WHERE %s;
+
 -- name: unknown_tasks
 -- Tasks with queued jobs in some queues that are not among the known ones.
 SELECT DISTINCT task FROM lanes
