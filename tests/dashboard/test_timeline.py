@@ -45,6 +45,8 @@ def test_a_node_that_dies_is_marked(window: Window, fleet: Fleet) -> None:
     fleet.kill("worker-2")
     expect(page.get_by_text("a node died")).to_be_visible()
     expect(page.locator("path.cross title")).to_contain_text("worker-2 died")
+    page.goto(f"{fleet.url}/#/nodes?gone=yes")
+    expect(page.get_by_role("row").filter(has_text="worker-2")).to_contain_text("died")
     page.goto(f"{fleet.url}/#/")
     attention = page.get_by_role("region", name="Needs attention")
     expect(attention.get_by_role("listitem").filter(has_text="worker-2")).to_contain_text("died")

@@ -51,6 +51,14 @@ def test_ticks_that_nobody_wanted_to_be_skipped_are_counted_by_schedule_and_reas
     assert (found.kind, found.subject, found.count) == (AttentionKind.MISSED, "nightly", 4)
 
 
+def test_schedules_of_which_our_code_knows_nothing_are_told_apart() -> None:
+    every = AllSchedules(NOW, (), (), ("a", "b"), ("e", "d", "c", "f"))
+    gone, unknown = attention_of(replace(NOTHING, schedules=every))
+    assert (gone.kind, gone.subject) == (AttentionKind.UNDECLARED, "a, b")
+    assert (unknown.kind, unknown.subject) == (AttentionKind.UNKNOWN_TASK, "c, d, e, ...")
+    assert (gone.count, unknown.count) == (2, 4)
+
+
 def test_a_node_that_stopped_in_order_is_not_told_and_one_that_died_is() -> None:
     stopped = node(alive=False, expires_at=NOW)
     died = node(alive=False)

@@ -94,13 +94,17 @@ describe('the life of a job', () => {
 describe('a job to copy', () => {
   const given = job({ arguments: { name: "O'Neil", id: 9223372036854775807n, none: null, on: true } })
   test('keeps every digit and every quote', () => {
-    expect(asCurl(given, 'https://jobs.example.org/')).toContain(
+    expect(asCurl(given, 'https://jobs.example.org/', true)).toContain(
       `-d '{"task": "charge", "args": {"name": "O'\\''Neil", "id": 9223372036854775807, "none": null, "on": true}, "queue": "mail", "priority": 50}'`,
     )
     expect(asPython(given, 'https://jobs.example.org/')).toContain(
       `kwargs={"name": "O'Neil", "id": 9223372036854775807, "none": None, "on": True},`,
     )
     expect(asCommand(given)).toMatch(/^drumbeat job submit charge --json '\{"name": "O'\\''Neil"/)
+  })
+  test('has a token only where the server asks for one', () => {
+    expect(asCurl(given, 'http://127.0.0.1:8080/', true)).toContain('Bearer $DRUMBEAT_TOKEN')
+    expect(asCurl(given, 'http://127.0.0.1:8080/', false)).not.toContain('Authorization')
   })
   test('says whether a secret is missing', () => {
     expect(redacted(given)).toBe(false)

@@ -4,7 +4,7 @@ import type { TickMarkView } from '../src/api/types'
 import { markWords } from '../src/lib/marks'
 import { differences } from '../src/pages/schedule/differences'
 import { zoneOf } from '../src/pages/schedule/zone'
-import { buckets, drawn } from '../src/pages/timeline/drawing'
+import { buckets, drawn, kindOf } from '../src/pages/timeline/drawing'
 
 const at = (minute: number) => new Date(minute * 60_000).toISOString()
 
@@ -56,6 +56,12 @@ test('marks that fall together are drawn as the worst of them', () => {
     [1, 'failed', 2],
     [60, 'completed', 0],
   ])
+})
+
+test('a tick that somebody wanted to be skipped is not drawn as one that was missed', () => {
+  const skipped = (reason: TickMarkView['reason']) => kindOf(mark(0, { outcome: 'skipped', reason, job_id: null, status: null }))
+  expect([skipped('paused'), skipped('overridden'), skipped('excluded')]).toEqual(['intended', 'intended', 'intended'])
+  expect([skipped('overlap'), skipped('missed_window')]).toEqual(['skipped', 'missed'])
 })
 
 test('ticks are counted by the five minutes that they fall into', () => {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -100,14 +100,27 @@ def _schedules(facts: FleetFacts) -> Iterator[Attention]:
         )
     if every.undeclared:
         count = len(every.undeclared)
-        names = ", ".join(sorted(every.undeclared)[:3])
         yield Attention(
             AttentionKind.UNDECLARED,
-            names if count <= 3 else f"{names}, ...",
+            _names(every.undeclared),
             f"Code no longer declares {counted(count, 'schedule')}; "
             f"{'it' if count == 1 else 'they'} still fire{'s' if count == 1 else ''}.",
             count=count,
         )
+    if every.unknown:
+        count = len(every.unknown)
+        yield Attention(
+            AttentionKind.UNKNOWN_TASK,
+            _names(every.unknown),
+            f"The code of this server does not know the task of {counted(count, 'schedule')}: "
+            "it was removed, or another app has it.",
+            count=count,
+        )
+
+
+def _names(all_of_them: Collection[str]) -> str:
+    names = ", ".join(sorted(all_of_them)[:3])
+    return names if len(all_of_them) <= 3 else f"{names}, ..."
 
 
 def _overdue(stored: StoredSchedule, now: datetime) -> Attention:

@@ -37,6 +37,8 @@ class ScheduleCountsView(Struct, frozen=True, kw_only=True):
     ended: int
     """They have no further tick."""
     undeclared: int
+    """The code of this server does not declare them: their declaration was removed, or another app
+    has it."""
 
 
 class NodeCountsView(Struct, frozen=True, kw_only=True):

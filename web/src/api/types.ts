@@ -12,7 +12,7 @@ export interface AttemptView {
 }
 
 /** Why something needs attention, the most urgent first. */
-export type AttentionKind = 'dead_node' | 'failing' | 'leader_changes' | 'missed' | 'no_leader' | 'no_worker' | 'old_queue' | 'overdue' | 'paused_queue' | 'undeclared'
+export type AttentionKind = 'dead_node' | 'failing' | 'leader_changes' | 'missed' | 'no_leader' | 'no_worker' | 'old_queue' | 'overdue' | 'paused_queue' | 'undeclared' | 'unknown_task'
 
 /** Something that a person should look at. */
 export interface AttentionView {
@@ -813,6 +813,7 @@ export interface ScheduleCountsView {
   overdue: number
   /** They have no further tick. */
   ended: number
+  /** The code of this server does not declare them: their declaration was removed, or another app has it. */
   undeclared: number
 }
 

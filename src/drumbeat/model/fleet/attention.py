@@ -30,6 +30,8 @@ class AttentionKind(StrEnum):
     """The leader changed several times."""
     UNDECLARED = "undeclared"
     """Code declared schedules and no longer does."""
+    UNKNOWN_TASK = "unknown_task"
+    """Our code neither declares a schedule nor knows its task."""
 
 
 URGENT = frozenset({AttentionKind.NO_LEADER, AttentionKind.OVERDUE, AttentionKind.NO_WORKER})

@@ -33,6 +33,11 @@ class AllSchedules:
     """The names of those whose last run failed."""
     undeclared: Collection[str]
     """The names of those that code declared and no longer does."""
+    unknown: Collection[str] = ()
+    """The names of those whose task our code does not know either."""
+
+    def is_in_code(self, name: str) -> bool:
+        return name not in self.undeclared and name not in self.unknown
 
     def state_of(self, stored: StoredSchedule) -> ScheduleState:
         return schedule_state(stored, self.as_of, failing=stored.name in self.failing)
@@ -66,7 +71,7 @@ def _matches(
 ) -> bool:
     if wanted.tag is not None and wanted.tag not in stored.schedule.job.tags:
         return False
-    if wanted.undeclared and stored.name not in every.undeclared:
+    if wanted.undeclared and every.is_in_code(stored.name):
         return False
     if wanted.state is not None and every.state_of(stored) is not wanted.state:
         return False

@@ -20,3 +20,17 @@ def is_undeclared(
         and stored.name not in declared
         and stored.schedule.task in tasks
     )
+
+
+def is_unknown(stored: StoredSchedule, declared: Collection[str], tasks: Collection[str]) -> bool:
+    """Whether an app with these declarations and tasks neither declares the schedule nor knows its
+    task: the function was removed, or another app declares it.
+
+    An app without tasks, such as that of a server for HTTP alone, tells nothing.
+    """
+    return (
+        bool(tasks)
+        and stored.origin is Origin.CODE
+        and stored.name not in declared
+        and stored.schedule.task not in tasks
+    )

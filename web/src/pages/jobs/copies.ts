@@ -10,12 +10,13 @@ export function redacted(job: JobView): boolean {
   return writeJson(job.arguments, 0).includes(`"${REDACTED}"`)
 }
 
-export function asCurl(job: JobView, server: string): string {
+/** `token`: the server asks for one. An empty one is refused, also where none is needed. */
+export function asCurl(job: JobView, server: string, token: boolean): string {
   const body = writeJson({ task: job.task, args: job.arguments, queue: job.queue, priority: job.priority, tags: tags(job) }, 0)
   return [
     `curl -X POST ${quoted(`${server}jobs`)} \\`,
     `  -H 'Content-Type: application/json' \\`,
-    `  -H "Authorization: Bearer $DRUMBEAT_TOKEN" \\`,
+    ...(token ? [`  -H "Authorization: Bearer $DRUMBEAT_TOKEN" \\`] : []),
     `  -d ${quoted(body)}`,
   ].join('\n')
 }

@@ -25,6 +25,7 @@ export const ATTENTION: Record<AttentionKind, AttentionLook> = {
   paused_queue: { words: 'paused', tone: 'warn', icon: 'pause', place: () => href(['queues']) },
   dead_node: { words: 'died', tone: 'bad', icon: 'nodes', place: () => href(['nodes'], { gone: 'yes' }) },
   leader_changes: { words: 'unsteady', tone: 'warn', icon: 'crown', place: () => href(['cluster']) },
+  unknown_task: { words: 'not in code', tone: 'warn', icon: 'edit', place: () => href(['schedules'], { state: 'undeclared' }) },
   undeclared: { words: 'not in code', tone: 'warn', icon: 'edit', place: () => href(['schedules'], { state: 'undeclared' }) },
 }
 

@@ -1,10 +1,11 @@
 // What the timeline draws: positions, marks that fall together, counts.
 
 import type { TickMarkView } from '../../api/types'
+import { markLook } from '../../lib/marks'
 
 const NEAR = 9
 /** The worst last. */
-const ORDER = ['completed', 'fired', 'cancelled', 'skipped', 'running', 'failed', 'missed']
+const ORDER = ['completed', 'fired', 'cancelled', 'intended', 'skipped', 'running', 'failed', 'missed']
 
 export interface DrawnMark {
   x: number
@@ -15,8 +16,9 @@ export interface DrawnMark {
 
 export function kindOf(tick: TickMarkView): string {
   if (tick.outcome === 'skipped') {
-    const missed = tick.reason === 'missed_window' || tick.reason === 'too_expensive' || tick.reason === 'unknown_task'
-    return missed ? 'missed' : 'skipped'
+    // As in the strip: red was missed, orange nobody wanted, grey was paused, excluded or skipped by hand.
+    const { tone } = markLook(tick)
+    return tone === 'bad' ? 'missed' : tone === 'idle' ? 'intended' : 'skipped'
   }
   if (tick.status === null) return 'fired'
   return ORDER.includes(tick.status) ? tick.status : 'running'

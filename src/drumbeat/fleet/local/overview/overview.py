@@ -158,7 +158,7 @@ def _schedule_counts(every: AllSchedules) -> ScheduleCountsView:
         failing=states.count(ScheduleState.FAILING),
         overdue=states.count(ScheduleState.OVERDUE),
         ended=states.count(ScheduleState.ENDED),
-        undeclared=len(every.undeclared),
+        undeclared=len(every.undeclared) + len(every.unknown),
     )
 
 

@@ -17,7 +17,7 @@ from drumbeat.model.jobs.job import Job, JobFilter, Status
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
 from drumbeat.model.schedules.schedule import StoredSchedule
 from drumbeat.rules.schedules.schedule_state import AllSchedules
-from drumbeat.rules.schedules.undeclared import is_undeclared
+from drumbeat.rules.schedules.undeclared import is_undeclared, is_unknown
 from drumbeat.wire.schedule_state import TickMarkView
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ class ScheduleList:
             stored,
             frozenset(job.spec.schedule or "" for job in self._failures),
             frozenset(each.name for each in stored if is_undeclared(each, declared, tasks)),
+            frozenset(each.name for each in stored if is_unknown(each, declared, tasks)),
         )
 
     async def _failing(self, known: set[str]) -> list[Job]:

@@ -33,7 +33,7 @@ async def schedule_rows(
     shown = [each for each in fresh if each is not None]
     marks = await last_marks(services.store, [each.name for each in shown], ticks)
     rows = [
-        await _row(stored, last, now, undeclared=stored.name in every.undeclared)
+        await _row(stored, last, now, undeclared=not every.is_in_code(stored.name))
         for stored, last in zip(shown, marks, strict=True)
     ]
     after = first + size
