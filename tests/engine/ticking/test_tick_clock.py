@@ -55,3 +55,12 @@ async def test_nothing_is_estimated_without_a_read() -> None:
     ticks.learn(clock.now() - BEHIND, clock.elapsed())
     ticks.forget()
     assert ticks.now() == clock.now()
+
+
+async def test_an_answer_that_is_read_late_is_no_skew() -> None:
+    clock = FakeClock()
+    ticks, asked_at, as_of = TickClock(clock), clock.elapsed(), clock.now()
+    await clock.advance(10)
+    assert ticks.skew(as_of, asked_at) == timedelta(0)
+    assert ticks.skew(as_of - BEHIND, asked_at) == BEHIND
+    assert ticks.skew(as_of + timedelta(seconds=12), asked_at) == -BEHIND

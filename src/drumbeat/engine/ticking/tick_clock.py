@@ -31,6 +31,15 @@ class TickClock:
         zero = as_of - timedelta(seconds=asked_at + took / 2)
         self._reads.append((took, zero))
 
+    def skew(self, as_of: datetime, asked_at: float) -> timedelta:
+        """By how much our clock is ahead at least, or behind if negative; to be asked like `learn`.
+
+        The answer may be as old as the read took: a process that was paused reads it late.
+        """
+        ahead = self._clock.now() - as_of
+        took = timedelta(seconds=self._clock.elapsed() - asked_at)
+        return ahead if ahead < timedelta(0) else max(ahead - took, timedelta(0))
+
     def forget(self) -> None:
         """Trust no estimate: the store's clock was behind it."""
         self._reads.clear()

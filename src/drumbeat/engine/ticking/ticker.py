@@ -159,10 +159,11 @@ class Ticker(Service):
         asked_at = self._runtime.clock.elapsed()
         # Schedules that cannot be planned stay due: they must not fill the batch of the others.
         due = await self._schedules.due(self._settings.batch + len(self._failed), ahead=AHEAD)
-        local = self._runtime.clock.now()
-        if abs(local - due.as_of) > WIDEST_SKEW:
-            self._give_up_by_clock(local - due.as_of)
+        skew = self._clock.skew(due.as_of, asked_at)
+        if abs(skew) > WIDEST_SKEW:
+            self._give_up_by_clock(skew)
             return False
+        local = self._runtime.clock.now()
         self._clock.learn(due.as_of, asked_at)
         if self._settings.poll is not None:
             self._read_within(self._settings.poll)
