@@ -107,8 +107,8 @@ class ScheduleStore(Protocol):
         plan whose new cursor is later than the store's time: a leader may plan ahead, but nothing
         fires early. The other plans are written. A tick that the ledger has as fired never fires
         again, even if a plan contains it. After a crash the next leader plans again from the
-        stored cursor. A crash of the store may undo a commit whole, until one of its jobs was
-        claimed: a claim is never undone, and neither is anything that was committed before it.
+        stored cursor. A crash of the store itself may undo a commit whole, until the next claim of
+        a job, which makes itself durable and all that was committed before it.
         """
         ...
 
