@@ -113,8 +113,10 @@ class TestSqlite:
 
     async def test_a_step_that_waits_makes_its_whole_batch_wait(self, store: SqliteStore) -> None:
         database = store.database
-        both = await asyncio.gather(database.write_unsynced(durability), database.write(durability))
-        assert both == [FULL, FULL]
+        first, second = await asyncio.gather(
+            database.write_unsynced(durability), database.write(durability)
+        )
+        assert (first, second) == (FULL, FULL)
 
     async def test_a_tick_is_brought_to_the_disk_although_nobody_claims_it(
         self, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
@@ -136,7 +138,11 @@ class TestSqlite:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         synced: list[LogFile] = []
-        monkeypatch.setattr(LogFile, "sync", lambda log: synced.append(log))
+
+        def noted(log: LogFile) -> None:
+            synced.append(log)
+
+        monkeypatch.setattr(LogFile, "sync", noted)
         store = SqliteStore(tmp_path / "another.db", HandClock())
         await add(store, schedule())
         assert isinstance(await commit(store, plan(schedule()), await lead(store)), Committed)
