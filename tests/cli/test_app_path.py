@@ -39,6 +39,14 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
             "cron '61 * * * *': minute: '61' is out of range",
             3,
         ),
+        (SHOP + "\napp.run()\n", 'put what starts it under `if __name__ == "__main__":`', 4),
+        (SHOP + "\napp.start_in_background()\n", "a command imports its module", 4),
+        (
+            SHOP
+            + "import asyncio\nasync def main():\n    await app.start()\nasyncio.run(main())\n",
+            "a command imports its module",
+            5,
+        ),
         (
             SHOP + '@app.scheduled("@daily", window=None)\ndef x(): ...\n',
             "window: None is not a duration",

@@ -4,7 +4,11 @@ Each is stronger than the one before it, and every value knows where it came fro
 found before anything starts, each reported in one sentence.
 """
 
-from drumbeat.config.command_line import CommandLine, given_on_command_line
+from drumbeat.config.command_line import (
+    CommandLine,
+    given_on_command_line,
+    refuse_while_loading,
+)
 from drumbeat.config.config import SETTING, SETTINGS, Config, shown
 from drumbeat.config.loaded_settings import LoadedSettings, Sources
 from drumbeat.config.mask import masked
@@ -23,5 +27,6 @@ __all__ = [
     "Sources",
     "given_on_command_line",
     "masked",
+    "refuse_while_loading",
     "shown",
 ]

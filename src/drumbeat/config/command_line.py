@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from drumbeat.model.errors import ConfigurationError
+
 
 @dataclass(frozen=True, slots=True)
 class CommandLine:
@@ -40,3 +42,12 @@ def given_on_command_line(given: CommandLine) -> Generator[None]:
         yield
     finally:
         _GIVEN.reset(token)
+
+
+def refuse_while_loading() -> None:
+    """Refuse to start an app while a command imports its module: the command would never go on."""
+    if _GIVEN.get() is not _NOTHING:
+        raise ConfigurationError(
+            "the app is started while a command imports its module: put what starts it under "
+            '`if __name__ == "__main__":`'
+        )

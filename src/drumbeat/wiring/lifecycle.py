@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from drumbeat.api.http.application import Api
-from drumbeat.config import masked
+from drumbeat.config import masked, refuse_while_loading
 from drumbeat.config.backends import NONE
 from drumbeat.dashboard.site import Site
 from drumbeat.engine.lifecycle.node import RunningNode
@@ -66,6 +66,7 @@ class Lifecycle:
 
     async def start(self, roles: Iterable[Role | str], store_wait: float) -> RunningNode:
         """Start the node. Waits this long for a store that does not answer."""
+        refuse_while_loading()
         return await self._start(roles, self._startup(store_wait))
 
     async def stop(self, grace: float | None = None) -> None:
@@ -100,6 +101,7 @@ class Lifecycle:
 
     def run(self, roles: Iterable[Role | str]) -> None:
         """Run as a node until a signal stops it."""
+        refuse_while_loading()
         require_own_process()
         config, chosen = self._app.config, roles_of(roles)
         write_logs(config.log_level, config.log_format, masked)

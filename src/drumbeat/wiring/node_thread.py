@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from importlib import import_module
 from weakref import WeakSet
 
+from drumbeat.config import refuse_while_loading
 from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.errors import NotRunning
 from drumbeat.model.fleet.node import Role
@@ -39,6 +40,7 @@ class NodeThread:
 
     def start(self, roles: Iterable[Role | str], store_wait: float) -> None:
         """Return once the node runs; raise the error of a start that fails."""
+        refuse_while_loading()
         with self._lock:
             if self._node is not None:
                 raise NotRunning("the app is running already; stop it before starting it again")
