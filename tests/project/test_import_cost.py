@@ -41,6 +41,7 @@ ONLY_FOR_AN_APP = (
     "drumbeat.model.events.leadership",
     "drumbeat.model.events.node",
     "drumbeat.model.events.schedule",
+    "drumbeat.model.jobs.ending",
     "drumbeat.model.schedules.plan",
     "drumbeat.ports.administration",
     "drumbeat.telemetry",

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from drumbeat.model.jobs.ending import Ending
-
 if TYPE_CHECKING:
+    from drumbeat.model.jobs.ending import Ending
     from drumbeat.model.jobs.job import Attempt, JobSpec
 
-Ended: TypeAlias = Callable[[Ending], None]
+Ended: TypeAlias = "Callable[[Ending], None]"
 """Called with the ending of an attempt."""
 
 
