@@ -1,9 +1,18 @@
-"""The release before `shop`: it also had schedules that were removed since."""
+"""A release before `shop`: it has schedules that `shop` no longer declares."""
 
 from __future__ import annotations
 
-from drumbeat import cron
-from shop import app, echo
+from typing import Any
+
+from drumbeat import Drumbeat, cron
+
+app = Drumbeat(heartbeat_every=0.5, node_lifetime=3, lease_ttl=3)
+
+
+@app.task
+async def echo(value: Any = None) -> Any:
+    return value
+
 
 app.schedule(echo, cron("0 5 * * *"), name="legacy/echo")
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from fastapi import FastAPI
 
+from drumbeat import Drumbeat, every
 from drumbeat.fastapi import attach
-from shop import app
 
+app = Drumbeat()
 site = FastAPI()
 attach(site, app, mount="/tools/beat")
+
+
+@app.scheduled(every(minutes=5), name="cache/warm")
+async def warm_cache() -> str:
+    return "warm"
