@@ -13,7 +13,10 @@ from typing import Any
 
 from drumbeat.backends.mongo.connection.client import Collections
 from drumbeat.backends.mongo.store import MongoStore
+from servers import Mongo
 
+COMMANDS = ("insert", "update", "delete", "findAndModify")
+UNCONFIRMED = {"code": 64, "codeName": "WriteConcernTimeout", "errmsg": "waiting timed out"}
 WRITES = frozenset(
     {
         "insert_one",
@@ -35,6 +38,8 @@ class Moment(Enum):
 
     BEFORE = "before the command reaches the server"
     AFTER = "after the server has executed it"
+    UNCONFIRMED = "after the server has executed it, and no majority has confirmed it"
+    """The store is not stopped, but told so."""
 
 
 class Stopped(Exception):
@@ -69,6 +74,15 @@ class Steps:
             raise Stopped(f"stopped {moment.value}: {self.names[-1]}")
 
         self._begin(number, stop)
+
+    def leave_unconfirmed(self, number: int, server: Mongo) -> None:
+        """Let the server report that no majority has confirmed the so-and-so-manyth write."""
+
+        async def doubt(write: Callable[[], Awaitable[Any]]) -> Any:
+            server.fail(COMMANDS, {"writeConcernError": UNCONFIRMED}, times=1)
+            return await write()
+
+        self._begin(number, doubt)
 
     def meanwhile(self, number: int, act: Callable[[], Awaitable[object]]) -> None:
         """Do something else right before the so-and-so-manyth write from now on."""

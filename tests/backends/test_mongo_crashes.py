@@ -1,20 +1,18 @@
 """MongoDB: a store is killed at each of its writes in turn; another one goes on, and all is whole.
 
-Each case is played again and again, stopped one write later each time, until it gets through. Then
+Each case is played again and again, stopped one write later each time, until it gets through. The
+store is stopped before the write or after it, or is told that no majority has confirmed it. Then
 the same with another store that only goes on with its own work, and meets what was left by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from drumbeat.backends.mongo.store import MongoStore
-from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.fleet.lease import Epoch
 from drumbeat.model.ids import JobId
 from drumbeat.model.jobs.job import (
@@ -66,15 +64,12 @@ from drumbeat.testing.conformance.builders import (
 )
 from servers import GivenMongo, Mongo
 
-from .mongo_steps import Moment, Steps, Stopped
-from .mongo_wholeness import check_whole, empty
+from .mongo_crashes import NAMESPACE, Crashes, opened
+from .mongo_steps import Moment, Steps
+from .mongo_wholeness import empty
 
-NAMESPACE = "crashes"
-MOST_WRITES = 60
 HOUR = timedelta(hours=1)
 DOOR = JobSpec("send", limits=(Limit("door", 1),))
-
-Act = Callable[[MongoStore], Awaitable[object]]
 
 
 @pytest.fixture
@@ -95,64 +90,13 @@ def swept(request: pytest.FixtureRequest) -> bool:
     return found
 
 
-@asynccontextmanager
-async def opened(address: str) -> AsyncGenerator[MongoStore]:
-    """A store that waits for nobody."""
-    store = MongoStore(address, SystemClock(), NAMESPACE, patience=0)
-    await store.open()
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
-class Crashes:
-    """Kills a store at each write of an act, and goes on with another one."""
-
-    def __init__(self, address: str, moment: Moment, *, swept: bool) -> None:
-        self._address = address
-        self._moment = moment
-        self._swept = swept
-
-    async def at_each_write(
-        self,
-        prepare: Act,
-        act: Act,
-        go_on: Callable[[MongoStore, bool], Awaitable[object]],
-        whole: bool = True,
-    ) -> int:
-        """How many writes the act has. `go_on` is told whether the act got through."""
-        for number in range(1, MOST_WRITES):
-            async with opened(self._address) as survivor:
-                empty(self._address, NAMESPACE)
-                await prepare(survivor)
-                through = await self._act(act, number)
-                if self._swept:
-                    with survivor.server.calls() as collections:
-                        await survivor.decisions.settle_all(collections)
-                await go_on(survivor, through)
-                with survivor.server.calls() as collections:
-                    await survivor.decisions.settle_all(collections)
-            if whole:
-                check_whole(self._address, NAMESPACE)
-            if through:
-                return number - 1
-        raise AssertionError("it writes without end")
-
-    async def _act(self, act: Act, number: int) -> bool:
-        async with opened(self._address) as victim:
-            steps = Steps(victim)
-            steps.stop_at(number, self._moment)
-            try:
-                await act(victim)
-            except Stopped:
-                return False
-            return True
-
-
 @pytest.fixture
-def crashes(address: str, moment: Moment, swept: bool) -> Crashes:
-    return Crashes(address, moment, swept=swept)
+def crashes(
+    request: pytest.FixtureRequest, mongo: Mongo | GivenMongo, moment: Moment, swept: bool
+) -> Crashes:
+    if moment is Moment.UNCONFIRMED and isinstance(mongo, GivenMongo):
+        mongo = request.getfixturevalue("mongo_replica_set")  # one of ours, with fail points
+    return Crashes(mongo, moment, swept=swept)
 
 
 async def everything(store: Store) -> list[JobId]:
