@@ -43,12 +43,19 @@ _NO_ACCESS = Meaning(
     "that the option authSource names, else in that of the address",
     by_setting=True,
 )
+_OTHER_INDEX = Meaning(
+    "an index of a collection of Drumbeat's is not as Drumbeat makes it; drop that index, and "
+    "start again",
+    by_setting=True,
+)
 _BY_CODE: Mapping[int, Meaning] = {
     11: _NO_ACCESS,  # UserNotFound
     13: _NO_RIGHTS,  # Unauthorized
     18: _NO_ACCESS,  # AuthenticationFailed
     50: _TOO_LATE,  # MaxTimeMSExpired
     64: _WITHOUT_MAJORITY,  # WriteConcernTimeout
+    85: _OTHER_INDEX,  # IndexOptionsConflict
+    86: _OTHER_INDEX,  # IndexKeySpecsConflict
     91: _STOPS,  # ShutdownInProgress
     100: Meaning("too few members of its replica set are reachable"),  # CannotSatisfyWriteConcern
     189: _NO_PRIMARY,  # PrimarySteppedDown

@@ -78,6 +78,11 @@ class Server:
             connections.checked = True
         return self.traits
 
+    def check_again(self) -> None:
+        """Let the next `open` on each loop check and prepare the collections again."""
+        for connections in tuple(self._connections.values()):
+            connections.checked = False
+
     async def milliseconds(self) -> int:
         """The primary's clock, since 1970."""
         with self.calls():

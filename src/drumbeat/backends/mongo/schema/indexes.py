@@ -38,6 +38,12 @@ class Index:
     keys: tuple[tuple[str, int], ...]
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
+    def is_like(self, found: Mapping[str, Any]) -> bool:
+        """Whether an index that was found has the same keys, and holds uniqueness alike."""
+        keys = tuple((name, order) for name, order in found["key"])
+        unique = bool(found.get("unique")) == bool(self.options.get("unique"))
+        return keys == self.keys and unique
+
     def to_json(self) -> dict[str, Any]:
         """As the command `createIndexes` takes it."""
         return {"key": dict(self.keys), "name": self.name, **self.options}

@@ -41,7 +41,8 @@ class Schema:
     """Which steps there are, and which were applied. A node applies them when it starts.
 
     A step may be applied twice at once: to make an index that exists already changes nothing. It
-    counts as applied once all of its indexes exist.
+    counts as applied while all of its indexes exist, so a start makes an index that somebody has
+    dropped anew, and rejects one that somebody has replaced by another.
     """
 
     def __init__(self, server: Server, known: Sequence[Migration] = KNOWN) -> None:
@@ -54,7 +55,7 @@ class Schema:
     async def applied(self) -> Collection[int]:
         await self._server.open(COLLECTIONS, _nothing)
         with self._server.calls() as collections:
-            return await _applied(collections)
+            return await self._whole(collections, await _applied(collections))
 
     async def apply(self) -> Sequence[Migration]:
         """Make the missing indexes, and return the steps that were not applied yet."""
@@ -74,9 +75,35 @@ class Schema:
             )
         if not applied:
             await self._check_empty(collections)
+        whole = await self._whole(collections, applied)
         for migration in self._known:
-            if migration.version not in applied:
+            if migration.version not in whole:
                 await _apply(collections, migration)
+
+    async def _whole(self, collections: Collections, applied: frozenset[int]) -> frozenset[int]:
+        """Those of the applied steps whose indexes are all there."""
+        indexes = [
+            (each.version, index)
+            for each in self._known
+            if each.version in applied
+            for index in each.indexes
+        ]
+        there = {
+            name: await collections[name].index_information()
+            for name in dict.fromkeys(index.collection for _, index in indexes)
+        }
+        missing: set[int] = set()
+        for version, index in indexes:
+            found = there[index.collection].get(index.name)
+            if found is None:
+                missing.add(version)
+            elif not index.is_like(found):
+                raise ConfigurationError(
+                    f"the index {index.name!r} of {collections.full_name(index.collection)!r} at "
+                    f"{self._server.address.shown} is not as Drumbeat makes it; nothing was "
+                    f"changed. Drop that index, and start again"
+                )
+        return applied - missing
 
     async def _check_empty(self, collections: Collections) -> None:
         """Reject collections with documents, if Drumbeat has never made them."""

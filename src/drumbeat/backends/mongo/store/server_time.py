@@ -26,11 +26,13 @@ class ServerTime:
         """The server's time when it was measured."""
         renew_in_children(self._forget)
 
-    async def now(self, collections: Collections) -> int:
-        """The server's time, measured again if that is long ago."""
+    async def now(self, collections: Collections) -> int | None:
+        """The server's time, measured again if that is long ago; None: see `read`."""
         elapsed = self._clock.elapsed()
         if self._then is None or not 0 <= elapsed - self._measured_at < MEASURED_EVERY:
             self._then = await read(collections)
+            if self._then is None:
+                return None
             answered = self._clock.elapsed()
             self._measured_at = elapsed + (answered - elapsed) / 2
             elapsed = answered
@@ -40,8 +42,8 @@ class ServerTime:
         self._then = None
 
 
-async def read(collections: Collections) -> int:
-    """Ask the server."""
+async def read(collections: Collections) -> int | None:
+    """Ask the server. None: somebody has dropped our collections."""
     stages: list[Document] = [{"$limit": 1}, {"$project": {"_id": 0, "now": "$$NOW"}}]
     found = await (await collections["schema"].aggregate(stages)).to_list()
-    return to_number(found[0]["now"])
+    return to_number(found[0]["now"]) if found else None

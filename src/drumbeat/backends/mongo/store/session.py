@@ -14,6 +14,7 @@ from drumbeat.backends.mongo.connection.server import Server
 from drumbeat.backends.mongo.store.server_time import ServerTime
 from drumbeat.backends.mongo.store.signals import Signals
 from drumbeat.backends.mongo.store.times import given
+from drumbeat.model.errors import Unavailable
 from drumbeat.ports.clock import Clock
 
 
@@ -38,7 +39,14 @@ class Session:
         """The instant to decide by: the one given, or the server's."""
         if at is not None:
             return given("at", at)
-        return await self._time.now(collections)
+        now = await self._time.now(collections)
+        if now is None:
+            self._server.check_again()
+            raise Unavailable(
+                f"the collections at {self._server.address.shown} were dropped; the next call "
+                f"makes them anew"
+            )
+        return now
 
 
 async def next_numbers(collections: Collections, name: str, count: int) -> range:
