@@ -181,6 +181,32 @@ async def test_limits_and_rates_hold_whoever_comes_between(two: Two) -> None:
         assert await two.other.jobs.counts() == {"default": {Status.COMPLETED: 5}}
 
 
+async def test_a_claim_that_slept_too_long_leaves_the_place_of_the_next_one(two: Two) -> None:
+    """It has reserved the job, and gets on once the reservation is over and another claim runs."""
+    limited = JobSpec("send", limits=(Limit("door", 1),))
+    seen: list[int] = []
+
+    async def prepare() -> None:
+        await insert_one(two.other, limited)
+
+    async def one() -> int:
+        return len(await take(two.one))
+
+    async def other() -> int:
+        taken = await take(two.other, by=BERT, at=after(10))  # which may only repair the limit
+        return len(taken or await take(two.other, by=BERT, at=after(10)))
+
+    async for mine, theirs in two.at_each_write(prepare, one, other):
+        assert (mine, theirs) == (0, 1)
+        await insert_one(two.other, limited)
+        assert await take(two.other, at=after(20)) == (), "a job more than the limit allows"
+        for each in await two.other.jobs.held(BERT):
+            await settle(two.other, Settlement(each.hold, Change.COMPLETE), after(21))
+        assert len(await take(two.other, at=after(30))) == 1
+        seen.append(theirs)
+    assert len(seen) >= 3
+
+
 async def test_a_job_that_is_reopened_while_it_is_pruned_is_kept_or_counted(two: Two) -> None:
     async def prepare() -> None:
         attempt = await running(two.other)

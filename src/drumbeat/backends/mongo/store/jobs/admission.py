@@ -10,10 +10,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bson import ObjectId
+
 from drumbeat.backends.mongo.connection.client import Collections, Document
 from drumbeat.backends.mongo.store.jobs.job_document import limits_of, rate_of
 from drumbeat.backends.mongo.store.jobs.job_writes import JobWrite, write
-from drumbeat.backends.mongo.store.jobs.limit_holders import acquire, counts, drop, genuine
+from drumbeat.backends.mongo.store.jobs.limit_holders import (
+    acquire,
+    counts,
+    drop,
+    genuine,
+    holder_of,
+)
 from drumbeat.backends.mongo.store.jobs.rate_starts import RateStarts
 from drumbeat.backends.mongo.store.times import length
 from drumbeat.model.jobs.job import Limit, OnConflict, Rate
@@ -141,7 +149,7 @@ class Admission:
 
     async def _reserve(self, document: Document) -> Document | None:
         """Keep others from trying the same job; None: it has changed."""
-        reservation = JobWrite(document, {"reserved": self._now + TRYING})
+        reservation = JobWrite(document, {"reserved": self._now + TRYING, "claim": ObjectId()})
         return reservation.after() if await write(self._collections, [reservation]) else None
 
     async def _unreserve(self, document: Document) -> Document:
@@ -151,10 +159,10 @@ class Admission:
 
     async def _acquire(self, document: Document, limits: Sequence[Limit]) -> bool:
         """Take a place under each key, or under none."""
-        fence = document["fence"] + 1
+        holder = holder_of(document)
         held: list[Limit] = []
         for limit in limits:
-            if not await acquire(self._collections, limit, document["_id"], fence):
+            if not await acquire(self._collections, limit, holder):
                 await self._drop(document, held)
                 keys = [each.key for each in limits]
                 self._holders |= await counts(self._collections, keys)
@@ -168,8 +176,7 @@ class Admission:
 
     async def _drop(self, document: Document, limits: Sequence[Limit]) -> None:
         if limits:
-            keys = [limit.key for limit in limits]
-            await drop(self._collections, keys, document["_id"], document["fence"] + 1)
+            await drop(self._collections, [limit.key for limit in limits], holder_of(document))
 
     async def _start(self, rate: Rate) -> bool:
         return await self._starts.start(rate)

@@ -8,7 +8,7 @@ Fields that only the store uses:
 - `free_at`: when a finished job's dedupe key is free again. `kept_until`: until when a finished
   job with a retention of its own is kept.
 - `limited`: it has limits or a rate. `plain`: neither these, nor a key, nor a retention.
-- `reserved`: until when only one worker may try to claim it.
+- `reserved`: until when only one worker may try to claim it; `claim`: the last claim that did.
 - `pruned`: the round of pruning that has it (`retention.py`).
 """
 

@@ -1,9 +1,11 @@
 """Limit holders: the document of a limit key lists the jobs that run under it.
 
-A holder is a job and its fence. It is added before the job is claimed and removed after the job has
-ended, so a crash between may leave one too many, and never one too few. Who finds a key full looks
-which of its holders run. One that does not may still be wanted by a claim that sleeps: before the
-holder is removed, the job's revision is raised, so that claim comes too late.
+A holder is a job, its fence, and the claim that it is of: the job names its last claim too. It is
+added before the job is claimed and removed after the job has ended, so a crash between may leave
+one too many, and never one too few. Who finds a key full looks which of its holders run. One that
+does not may still be wanted by a claim that sleeps: before the holder is removed, the job's
+revision is raised, so that claim comes too late. A claim that came too late removes the holder that
+is its own, and never the one of the claim that came first.
 """
 
 from __future__ import annotations
@@ -14,12 +16,17 @@ from pymongo import UpdateOne
 from pymongo.errors import DuplicateKeyError
 
 from drumbeat.backends.mongo.connection.client import Collections, Document
+from drumbeat.backends.mongo.store.latest import exists
 from drumbeat.model.jobs.job import Limit, Status
 
 
-async def acquire(collections: Collections, limit: Limit, job_id: int, fence: int) -> bool:
+def holder_of(reserved: Document) -> Document:
+    """What stands for a reserved job in the documents of its keys."""
+    return {"job": reserved["_id"], "fence": reserved["fence"] + 1, "claim": reserved["claim"]}
+
+
+async def acquire(collections: Collections, limit: Limit, holder: Document) -> bool:
     """Add a holder, if there is room for it by this limit's own number."""
-    holder = {"job": job_id, "fence": fence}
     room = {"_id": limit.key, f"holders.{limit.at_most - 1}": {"$exists": False}}
     try:
         await collections["limits"].update_one(room, {"$push": {"holders": holder}}, upsert=True)
@@ -28,10 +35,9 @@ async def acquire(collections: Collections, limit: Limit, job_id: int, fence: in
     return True
 
 
-async def drop(collections: Collections, keys: Iterable[str], job_id: int, fence: int) -> None:
+async def drop(collections: Collections, keys: Iterable[str], holder: Document) -> None:
     """Remove a holder from some keys."""
     wanted = {"_id": {"$in": list(keys)}}
-    holder = {"job": job_id, "fence": fence}
     await collections["limits"].update_many(wanted, {"$pull": {"holders": holder}})
 
 
@@ -68,25 +74,38 @@ async def genuine(collections: Collections, key: str, now: int) -> tuple[int, in
     running = trying = 0
     for holder in holders:
         job = jobs.get(holder["job"])
-        if _runs(job, holder):
+        if job is not None and _runs(job, holder):
             running += 1
-        elif job is not None and job["fence"] == holder["fence"] - 1 and job["reserved"] > now:
+        elif job is not None and _tries(job, holder, now):
             trying += 1
-        elif job is None or await _invalidate(collections, job, holder):
-            await drop(collections, [key], holder["job"], holder["fence"])
+        elif await _is_over(collections, job, holder):
+            await drop(collections, [key], holder)
         else:
             trying += 1  # it has just changed: look again at the next claim
     return running, trying
 
 
-def _runs(job: Document | None, holder: Document) -> bool:
-    return job is not None and job["status"] == Status.RUNNING and job["fence"] == holder["fence"]
+def _runs(job: Document, holder: Document) -> bool:
+    return job["status"] == Status.RUNNING and _is_of(job, holder)
 
 
-async def _invalidate(collections: Collections, job: Document, holder: Document) -> bool:
+def _is_of(job: Document, holder: Document) -> bool:
+    """Whether the claim of the holder has made the job run that often."""
+    return bool(job["fence"] == holder["fence"] and job.get("claim") == holder["claim"])
+
+
+def _tries(job: Document, holder: Document, now: int) -> bool:
+    """Whether the claim of the holder still has the reservation of the job."""
+    reserved = job["fence"] == holder["fence"] - 1 and job["reserved"] > now
+    return bool(reserved and job.get("claim") == holder["claim"])
+
+
+async def _is_over(collections: Collections, job: Document | None, holder: Document) -> bool:
     """Make sure that no claim that looked at the job before can still make the holder run."""
-    if job["fence"] >= holder["fence"]:
-        return True  # that claim was made, and is over
+    if job is None:
+        return not await exists(collections["jobs"], {"_id": holder["job"]})
+    if job["fence"] > holder["fence"] or _is_of(job, holder):
+        return True  # that attempt is over
     seen = {"_id": job["_id"], "revision": job["revision"]}
     raised = await collections["jobs"].update_one(seen, {"$inc": {"revision": 1}})
     return raised.matched_count == 1
