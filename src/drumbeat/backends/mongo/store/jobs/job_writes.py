@@ -52,11 +52,13 @@ class JobWrite:
 
 
 async def jobs_with(statuses: Collection[str], found: AsyncCursor[Document]) -> list[Document]:
-    """The documents that were found, without those that have left these statuses meanwhile.
+    """The documents that were found, each once, and without those that have left these statuses.
 
-    The test server may return a document as it is a moment after it has matched the filter.
+    A server may find a document twice that moves in the index meanwhile, and the test server may
+    return one as it is a moment after it has matched the filter.
     """
-    return [each async for each in found if each["status"] in statuses]
+    documents = {each["_id"]: each async for each in found if each["status"] in statuses}
+    return list(documents.values())
 
 
 async def write(collections: Collections, writes: Sequence[JobWrite]) -> frozenset[int]:
