@@ -74,6 +74,7 @@ UNHURRIED: dict[str, object] = {
     "drumbeat.backends.sqlite.coordinator.coordinator.PATIENCE": AGES,
     "drumbeat.backends.mongo.connection.client.ANSWER_WITHIN": AGES,
     "drumbeat.backends.mongo.connection.client.CONNECT_WITHIN": AGES,
+    "drumbeat.backends.mongo.store.jobs.job_lists.COUNT_WITHIN": AGES,
     "drumbeat.backends.redis.connection.client.ANSWER_WITHIN": AGES,
     "drumbeat.backends.redis.connection.client.CONNECT_WITHIN": AGES,
 }

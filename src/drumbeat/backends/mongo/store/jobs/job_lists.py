@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pymongo
+
 from drumbeat.backends.mongo.connection.client import Collections, Document
 from drumbeat.backends.mongo.store.duplicates import HIGHEST
 from drumbeat.backends.mongo.store.jobs.job_document import VISIBLE, job_of
@@ -13,6 +15,9 @@ from drumbeat.model.jobs.expiry import EXPIRED
 from drumbeat.model.jobs.job import SKIPPED, Job, JobFilter, Status
 from drumbeat.model.page import Page, PageRequest
 from drumbeat.rules.page_position import number_after
+
+COUNT_WITHIN = 30.0
+"""Seconds for counting jobs, which reads an index of all of them and decides nothing."""
 
 
 async def jobs_page(collections: Collections, wanted: JobFilter, page: PageRequest) -> Page[Job]:
@@ -56,10 +61,11 @@ async def counts(collections: Collections) -> dict[str, dict[Status, int]]:
     """The number of jobs by queue and status."""
     group = {"_id": {"queue": "$queue", "status": "$status"}, "count": {"$sum": 1}}
     found: dict[str, dict[Status, int]] = {}
-    cursor = await collections["jobs"].aggregate([{"$match": VISIBLE}, {"$group": group}])
-    async for each in cursor:
-        queue, status = each["_id"]["queue"], Status(each["_id"]["status"])
-        found.setdefault(queue, {})[status] = each["count"]
+    with pymongo.timeout(COUNT_WITHIN):
+        cursor = await collections["jobs"].aggregate([{"$match": VISIBLE}, {"$group": group}])
+        async for each in cursor:
+            queue, status = each["_id"]["queue"], Status(each["_id"]["status"])
+            found.setdefault(queue, {})[status] = each["count"]
     return found
 
 
@@ -67,8 +73,9 @@ async def oldest_queued(collections: Collections) -> Mapping[str, int]:
     """By queue: the earliest `run_at` among its queued jobs."""
     group = {"_id": "$queue", "oldest": {"$min": "$run_at"}}
     queued = {"status": Status.QUEUED.value}
-    cursor = await collections["jobs"].aggregate([{"$match": queued}, {"$group": group}])
-    return {each["_id"]: each["oldest"] async for each in cursor}
+    with pymongo.timeout(COUNT_WITHIN):
+        cursor = await collections["jobs"].aggregate([{"$match": queued}, {"$group": group}])
+        return {each["_id"]: each["oldest"] async for each in cursor}
 
 
 async def unknown_tasks(
