@@ -41,10 +41,9 @@ class LockRequest:
     wait: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:  # pyright: ignore[reportUnnecessaryIsInstance] - unchecked callers exist
-            raise ConfigurationError(
-                f"a lock needs a name, a text that is not empty: {self.name!r}"
-            )
+        name: object = self.name  # not every caller uses a type checker
+        if not (isinstance(name, str) and name):
+            raise ConfigurationError(f"a lock needs a name, a text that is not empty: {name!r}")
 
 
 class Lock:
