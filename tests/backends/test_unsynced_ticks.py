@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from drumbeat.backends.sqlite.connection.log.log_file import LogFile
 from drumbeat.backends.sqlite.store import SqliteStore
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.engine.plumbing.runtime import SystemClock
-from drumbeat.model.jobs.job import Status
-from drumbeat.model.schedules.plan import Committed
+from drumbeat.model.ids import JobId
+from drumbeat.model.jobs.job import Duplicate, Status
+from drumbeat.model.schedules.plan import Committed, Plan
 from drumbeat.testing.conformance.builders import (
     add,
     after,
@@ -37,6 +39,12 @@ from .hand_clock import HandClock
 NORMAL, FULL = 1, 2
 """What SQLite answers to `PRAGMA synchronous`."""
 PATIENCE = 30.0
+KEYED = replace(plan(schedule()).fires[0].job, dedupe_key="key")
+
+
+def keyed_plan() -> Plan:
+    made = plan(schedule())
+    return replace(made, fires=(replace(made.fires[0], job=KEYED),))
 
 
 class TestPostgres:
@@ -71,6 +79,24 @@ class TestPostgres:
                 assert (await found(store)).cursor == planned.cursor
                 assert [row.job_id for row in await rows(store)] == [job.id]
 
+    async def test_a_crash_undoes_no_job_that_a_submission_was_answered_with(self) -> None:
+        with Postgres.start(settings={"wal_writer_delay": "10s"}) as server:
+            async with opened(server) as store:
+                await add(store, schedule())
+                verdict = await commit(store, keyed_plan(), await lead(store))
+                assert isinstance(verdict, Committed)
+                assert await existing(store) == verdict.jobs[0]
+                crash(server)
+            async with opened(server) as store:
+                assert await existing(store) == verdict.jobs[0]
+
+
+async def existing(store: PostgresStore) -> JobId:
+    """The job that a submission with the same key is answered with."""
+    (verdict,) = await store.jobs.insert([replace(KEYED, schedule=None, tick_at=None)])
+    assert isinstance(verdict, Duplicate)
+    return verdict.job.id
+
 
 @asynccontextmanager
 async def opened(server: Postgres) -> AsyncGenerator[PostgresStore]:
@@ -84,6 +110,20 @@ async def opened(server: Postgres) -> AsyncGenerator[PostgresStore]:
 def crash(server: Postgres) -> None:
     server.kill()
     server.start_again()
+
+
+@pytest.fixture
+def writes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The durability of each transaction of a step from now on."""
+    seen: list[int] = []
+    flush = StoreSession.flush
+
+    def noted(session: StoreSession) -> None:
+        seen.append(durability(session))
+        flush(session)
+
+    monkeypatch.setattr(StoreSession, "flush", noted)
+    return seen
 
 
 @pytest.fixture
@@ -149,17 +189,21 @@ class TestSqlite:
         await store.close()
         assert len(synced) == 1
 
-    async def test_a_claim_waits_for_the_disk(self, store: SqliteStore) -> None:
-        seen: list[int] = []
+    async def test_ticks_wait_for_the_disk_only_with_dedupe_keys(
+        self, store: SqliteStore, writes: list[int]
+    ) -> None:
+        await add(store, schedule("plain"), schedule())
+        epoch = await lead(store)
+        writes.clear()
+        assert isinstance(await commit(store, plan(schedule("plain")), epoch), Committed)
+        assert set(writes) == {NORMAL}
+        writes.clear()
+        assert isinstance(await commit(store, keyed_plan(), epoch), Committed)
+        assert set(writes) == {FULL}
+
+    async def test_a_claim_waits_for_the_disk(self, store: SqliteStore, writes: list[int]) -> None:
         await add(store, schedule())
         assert isinstance(await commit(store, plan(schedule()), await lead(store)), Committed)
-        execute = StoreSession.flush
-
-        def noted(session: StoreSession) -> None:
-            seen.append(durability(session))
-            execute(session)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(StoreSession, "flush", noted)
-            await take_one(store, at=after(1))
-        assert set(seen) == {FULL}
+        writes.clear()
+        await take_one(store, at=after(1))
+        assert set(writes) == {FULL}

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from drumbeat.engine.plumbing.service import ServiceContext
 from drumbeat.engine.plumbing.time_outs import timeout_after
@@ -41,7 +41,7 @@ class LockRequest:
     wait: float = 0.0
 
     def __post_init__(self) -> None:
-        name: object = self.name  # not every caller uses a type checker
+        name = cast("object", self.name)  # not every caller uses a type checker
         if not (isinstance(name, str) and name):
             raise ConfigurationError(f"a lock needs a name, a text that is not empty: {name!r}")
 

@@ -76,7 +76,7 @@ class Transactions(Generic[S]):
         self._checkpointer = checkpointer
         self._connection: sqlite3.Connection | None = None
         self._log = LogFile(path)
-        self._waits = True
+        self._waits: bool = True
         """Whether commits of the present connection wait for the disk."""
         self.unsynced = False
         """Whether the last commit did not wait for the disk."""

@@ -112,8 +112,11 @@ class SqliteSchedules:
             signature = Signature(session.moment(at), leader, epoch.number)
             return Commit(session, signature).run(plans) if plans else []
 
-        # What is fired here runs only after a claim, which is on the disk together with this.
-        return await self._database.write_unsynced(step)
+        # What is fired here runs only after a claim, which is on the disk together with this. But
+        # a submission may be answered with a job that has the same dedupe key.
+        keyed = any(fire.job.dedupe_key is not None for plan in plans for fire in plan.fires)
+        write = self._database.write if keyed else self._database.write_unsynced
+        return await write(step)
 
     async def backfill(
         self, name: str, fires: Sequence[Fire], at: At = None

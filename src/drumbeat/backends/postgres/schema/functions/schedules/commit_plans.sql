@@ -7,7 +7,8 @@
 -- Several plans of one schedule are written in rounds, each on top of the one before.
 --
 -- The commit does not wait for the disk: the claim of a job that is fired here waits for itself and
--- for all that was committed before it, so nothing is run that a crash of the server could undo.
+-- for all that was committed before it, so nothing is run that a crash of the server could undo. With
+-- dedupe keys it does wait, since a submission may be answered with a job that is fired here.
 CREATE OR REPLACE FUNCTION {schema}.commit_plans(
     of_election text, our_epoch bigint, plans {schema}.schedule_plans, fires {schema}.plan_fires,
     jobs {schema}.new_jobs, skips {schema}.plan_skips, cancels {schema}.plan_cancels,
@@ -45,7 +46,9 @@ BEGIN
         lanes := {schema}.lanes_of(jobs);
     END IF;
     moment := coalesce(at, clock_timestamp());
-    PERFORM set_config('synchronous_commit', 'off', true);
+    IF jobs.dedupe_keys IS NULL THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+    END IF;
     FOR this_round IN 0 .. coalesce((SELECT max(r) FROM unnest(plans.rounds) AS r), 0) LOOP
         -- By version and cursor only: ten thousand schedules may share their next tick.
         stands := ARRAY(
