@@ -41,7 +41,7 @@ class Two:
     other: MongoStore
 
     def __post_init__(self) -> None:
-        self._steps = Steps(self.one)
+        self.steps = Steps(self.one)
 
     async def at_each_write(
         self,
@@ -58,7 +58,7 @@ class Two:
             async def between(answers: list[Second] = answers) -> None:
                 answers.append(await second())
 
-            self._steps.meanwhile(number, between)
+            self.steps.meanwhile(number, between)
             answer = await first()
             if not answers:
                 return

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from drumbeat.backends.mongo.connection.client import Collections
 from drumbeat.model.errors import StaleEpoch
 from drumbeat.model.fleet.lease import Epoch
 from drumbeat.model.jobs.job import (
@@ -32,7 +33,11 @@ from drumbeat.testing.conformance.builders import (
 )
 from servers import GivenMongo, Mongo
 
-from .mongo_two import Two, two_on
+from .mongo_two import NAMESPACE, Two, two_on
+from .mongo_wholeness import empty
+
+DECIDES_AT = 9
+"""The write of the first commit of a namespace that makes the decision."""
 
 
 @pytest.fixture
@@ -174,3 +179,48 @@ async def test_a_tick_that_a_raced_commit_held_for_a_while_is_fired_by_a_backfil
         assert committed != put
         assert len(await rows(two.other)) == 1
         assert backfilled or committed
+
+
+async def test_a_decision_that_a_new_primary_does_not_show_yet_is_not_undone(two: Two) -> None:
+    """It answers reads from before the last confirmed writes, until it has confirmed one."""
+    empty(two.address, NAMESPACE)
+    leader, other = two.one, two.other
+    await add(leader, schedule())
+    await lead(leader)
+    seen: list[object] = []
+
+    async def meet() -> None:
+        with other.server.calls() as collections:
+            found = await collections["fence"].find_one({"decision": {"$exists": True}})
+            assert found is not None
+            decisions = _Outdated(collections, seen)
+            settled = found["decision"]
+            await other.decisions.settle(decisions, settled)  # type: ignore[arg-type]
+
+    two.steps.meanwhile(DECIDES_AT, meet)
+    (verdict,) = await leader.schedules.commit([plan(schedule())], Epoch("scheduler", 1), after(1))
+    assert isinstance(verdict, Committed)
+    assert two.steps.names[DECIDES_AT - 1] == "decisions.update_one"
+    assert len(seen) > 1, "it has looked again"
+    (row,) = await rows(leader)
+    (job,) = (await leader.jobs.list(JobFilter(), PageRequest())).items
+    assert row.job_id == job.id
+
+
+class _Outdated:
+    """Collections whose first read of a decision finds none."""
+
+    def __init__(self, collections: Collections, seen: list[object]) -> None:
+        self._collections = collections
+        self._seen = seen
+
+    def __getitem__(self, name: str) -> object:
+        return self if name == "decisions" else self._collections[name]
+
+    async def find_one(self, wanted: dict[str, object]) -> object:
+        found = await self._collections["decisions"].find_one(wanted)
+        self._seen.append(found)
+        return None if len(self._seen) == 1 else found
+
+    def __getattr__(self, method: str) -> object:
+        return getattr(self._collections["decisions"], method)

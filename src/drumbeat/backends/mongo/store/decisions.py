@@ -19,6 +19,7 @@ from drumbeat.backends.mongo.connection.client import Collections, Document
 from drumbeat.backends.mongo.store.jobs.cancellation import cancelling
 from drumbeat.backends.mongo.store.jobs.job_document import PREPARED
 from drumbeat.backends.mongo.store.jobs.job_writes import JobWrite, jobs_with, write
+from drumbeat.backends.mongo.store.latest import exists
 from drumbeat.backends.mongo.store.session import Session
 from drumbeat.backends.mongo.store.times import MICROSECONDS
 from drumbeat.backends.store_rules import REPLACED
@@ -104,6 +105,9 @@ class Decisions:
         patience = self._patience if patience is None else patience
         while True:
             found = await collections["decisions"].find_one({"_id": decision})
+            if found is None and await exists(collections["decisions"], {"_id": decision}):
+                await self._session.clock.sleep(BREATH)  # it is too young for this read
+                continue
             if found is None or found["state"] == ABORTED:
                 await self._undo(collections, decision)
                 return

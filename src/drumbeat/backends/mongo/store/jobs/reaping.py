@@ -8,6 +8,7 @@ from drumbeat.backends.mongo.connection.client import Collections
 from drumbeat.backends.mongo.store.jobs.job_writes import write
 from drumbeat.backends.mongo.store.jobs.limit_holders import release
 from drumbeat.backends.mongo.store.jobs.settlement import Verdict, running, settling
+from drumbeat.backends.mongo.store.latest import exists
 from drumbeat.model.ids import NodeId
 from drumbeat.model.jobs.job import Hold, Settled, Settlement, Status, Superseded
 
@@ -45,4 +46,4 @@ async def _declare_dead(collections: Collections, node: NodeId, now: int) -> boo
     nodes = collections["nodes"]
     over = {"_id": node, "expires_at": {"$lte": now}}
     declared = await nodes.update_one(over, {"$set": {"declared_dead": True}})
-    return declared.matched_count == 1 or await nodes.find_one({"_id": node}) is None
+    return declared.matched_count == 1 or not await exists(nodes, {"_id": node})
