@@ -2,9 +2,11 @@
 
 Bare means one collection with one index, small documents and bulk writes: to submit one job a
 number and an insert; to submit a batch the six writes of a decided step; to drain a bulk write that
-completes, a query, a look at the pauses and a bulk write that claims. It has no guards, results,
-fences, attempts, limits or counts. The server is the one of the tests, in memory, since no `mongod`
-can be installed: the ratios say what our part costs, and the rates say nothing about MongoDB.
+completes, a query, a look at the pauses and a bulk write that claims; to pick a job up the insert,
+an update of a document whose change stream the other side watches, and the same claim. It has no
+guards, results, fences, attempts, limits or counts. The server is the one of the tests, in memory,
+since no `mongod` can be installed: the ratios say what our part costs, and the rates say nothing
+about MongoDB.
 """
 
 from __future__ import annotations
@@ -55,8 +57,25 @@ def run(*, quick: bool) -> dict[str, object]:
         ratio = statistics.median(each[name] / each[f"{name}_bare"] for each in rounds)
         figures[f"{name}_to_bare"] = round(ratio, 2)
     with MongoInMemory.start(REPLICA_SET) as server:
-        figures |= asyncio.run(_pick_up(server.address, 20 if quick else 200))
+        figures |= _picked_up(server.address, 20 if quick else 200, 1 if quick else ROUNDS)
     return figures
+
+
+def _picked_up(address: str, count: int, rounds: int) -> dict[str, object]:
+    """The waits, ours and bare, round by round, and the ratio of the medians of each round."""
+    waits: dict[str, list[float]] = {"": [], "_bare": []}
+    ratios: list[float] = []
+    for number in range(rounds):
+        bare = asyncio.run(_pick_up_bare(address, f"bare-{number}", count))
+        ours = asyncio.run(_pick_up(address, f"ours-{number}", count))
+        waits["_bare"] += bare
+        waits[""] += ours
+        ratios.append(statistics.median(ours) / statistics.median(bare))
+    figures: dict[str, object] = {}
+    for kind, each in waits.items():
+        figures[f"pick_up{kind}_p50_ms"] = round(statistics.median(each), 2)
+        figures[f"pick_up{kind}_p99_ms"] = round(statistics.quantiles(each, n=100)[-1], 2)
+    return figures | {"pick_up_to_bare": round(statistics.median(ratios), 2)}
 
 
 async def _one_round(address: str, number: int, jobs: int) -> dict[str, float]:
@@ -162,10 +181,10 @@ async def _exchange(collections: Collections, done: int) -> int:
     return len(found)
 
 
-async def _pick_up(address: str, count: int) -> dict[str, object]:
-    """The time from a submission to its claim through another store, one job at a time."""
+async def _pick_up(address: str, namespace: str, count: int) -> list[float]:
+    """The milliseconds from a submission to its claim through another store, one at a time."""
     clock = SystemClock()
-    one, other = (MongoStore(address, clock, "pick-up") for _ in range(2))
+    one, other = (MongoStore(address, clock, namespace) for _ in range(2))
     await one.open()
     await other.open()
     hint = asyncio.Event()
@@ -185,10 +204,31 @@ async def _pick_up(address: str, count: int) -> dict[str, object]:
     unsubscribe()
     await one.close()
     await other.close()
-    return {
-        "pick_up_p50_ms": round(statistics.median(waits), 2),
-        "pick_up_p99_ms": round(statistics.quantiles(waits, n=100)[-1], 2),
-    }
+    return waits
+
+
+async def _pick_up_bare(address: str, namespace: str, count: int) -> list[float]:
+    """The same with bare pymongo, which waits for the change stream itself."""
+    clock = SystemClock()
+    one, other = (MongoStore(address, clock, namespace) for _ in range(2))
+    await one.open()  # for their connections, with their guarantees
+    await other.open()
+    waits: list[float] = []
+    with one.server.calls() as here, other.server.calls() as there:
+        await here["bare"].create_index(INDEX)
+        async with await there["hints"].watch() as stream:
+            for _ in range(count):
+                await clock.sleep(0.02)
+                start = time.perf_counter()
+                await _submit(here, 1)
+                hint = {"$inc": {"count": 1}}
+                await here["hints"].update_one({"_id": "jobs"}, hint, upsert=True)
+                await stream.next()
+                assert await _exchange(there, 0) == 1, "it claims the job"
+                waits.append((time.perf_counter() - start) * 1000)
+    await one.close()
+    await other.close()
+    return waits
 
 
 def _completion(attempt: Attempt) -> Settlement:
