@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from drumbeat.backends.memory.store.witnesses import MemoryWitness, MemoryWitnesses
 from drumbeat.backends.sqlite.connection.witness_file import FileWitness
-from drumbeat.model.fleet.node import RollCall, Vanished
+from drumbeat.model.fleet.node import Vanished, WitnessCheck
 from drumbeat.ports.witness import Witness, Witnesses
 from simulation.loop import LANE
 from simulation.network import Call, Network, Sender, Server
@@ -21,11 +21,11 @@ class FaultyWitnesses(MemoryWitnesses):
     lying = False
     """While True, it says of every node that its number is free."""
 
-    async def call_roll(self, at: datetime | None = None) -> RollCall:
+    async def check_all(self, at: datetime | None = None) -> WitnessCheck:
         if not self.lying:
-            return await super().call_roll(at)
+            return await super().check_all(at)
         expected = await self._nodes.witnessed(at)
-        return RollCall(len(expected), tuple(expected))
+        return WitnessCheck(len(expected), tuple(expected))
 
 
 class RemoteWitnesses:
@@ -57,12 +57,12 @@ class RemoteWitnesses:
             return session  # the kernel of the machine answers at once
         return _RemoteWitness(self, session)
 
-    async def call_roll(self, at: datetime | None = None) -> RollCall:
-        roll: RollCall = await self.ask("call_roll", self._witnesses.call_roll, at)
-        return roll
+    async def check_all(self, at: datetime | None = None) -> WitnessCheck:
+        check: WitnessCheck = await self.ask("check_all", self._witnesses.check_all, at)
+        return check
 
-    async def bury(self, vanished: Vanished) -> bool:
-        return bool(await self.ask("bury", self._witnesses.bury, vanished))
+    async def declare_dead(self, vanished: Vanished) -> bool:
+        return bool(await self.ask("declare_dead", self._witnesses.declare_dead, vanished))
 
 
 class _RemoteWitness:

@@ -19,7 +19,7 @@ SILENCE = WitnessTimings().rescue_patience * 0.97
 class SilentBeforeBuried(ServerWatcher):
     """S23: a free witness alone is no death: the store has had no heartbeat for the patience."""
 
-    calls = frozenset({"beat", "bury"})
+    calls = frozenset({"beat", "declare_dead"})
 
     def __init__(self, history: History) -> None:
         super().__init__(history)

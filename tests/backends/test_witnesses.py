@@ -21,17 +21,17 @@ from drumbeat.backends.sqlite.connection.witness_file import FileWitness, Witnes
 from drumbeat.backends.sqlite.store import SqliteStore
 from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
-from drumbeat.model.fleet.node import RollCall
+from drumbeat.model.fleet.node import WitnessCheck
 from drumbeat.ports.store import Store
 from drumbeat.testing.conformance import StoreTraits, WitnessConformance
 from drumbeat.testing.conformance.builders import ANNE
 from drumbeat.testing.conformance.store.witnesses import (
     SEVEN,
+    check_at,
     freed,
     held,
     is_held,
     reported,
-    roll_at,
     witnesses_of,
 )
 from servers import Pgbouncer, Postgres
@@ -136,7 +136,7 @@ class ProcessConformance:
         async with holder(where) as process:
             await reported(store, ANNE, SEVEN)
             process.send_signal(signal.SIGSTOP)
-            assert await roll_at(store) == RollCall(1)
+            assert await check_at(store) == WitnessCheck(1)
             assert await is_held(store, SEVEN)
             process.kill()  # a process that is stopped can be killed too
             await (await freed(store, SEVEN, PATIENCE)).close()
@@ -202,7 +202,7 @@ async def test_a_witness_file_that_was_deleted_proves_nothing(tmp_path: Path) ->
     file.path.unlink()
     with pytest.raises(Unavailable, match="is gone"):
         await witness.prove()
-    assert file.free([SEVEN]) == frozenset()  # nobody is accused while there is no file
+    assert file.free([SEVEN]) == frozenset()  # without a file, nothing is known of anybody
     other = FileWitness(file)
     assert await other.take(SEVEN)
     with pytest.raises(Unavailable, match="was replaced"):
@@ -220,7 +220,7 @@ async def test_a_database_that_is_opened_by_a_link_has_the_same_witnesses(tmp_pa
     ):
         witness = await held(store, SEVEN)
         await reported(store, ANNE, SEVEN)
-        assert await roll_at(other) == RollCall(1)
+        assert await check_at(other) == WitnessCheck(1)
         assert await is_held(other, SEVEN)
         await witness.close()
 
@@ -239,10 +239,10 @@ async def test_closing_the_witness_file_keeps_the_locks_of_the_database(
     """SQLite's own locks end when any descriptor of their file is closed."""
     witness = await held(store_in, SEVEN)
     await reported(store_in, ANNE, SEVEN)
-    await roll_at(store_in)
+    await check_at(store_in)
     await witness.close()
     await reported(store_in, ANNE, SEVEN)
-    assert (await roll_at(store_in)).expected == 1
+    assert (await check_at(store_in)).expected == 1
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from drumbeat.model.fleet.node import RollCall, Vanished
+    from drumbeat.model.fleet.node import Vanished, WitnessCheck
 
 
 class Witness(Protocol):
@@ -55,7 +55,7 @@ class Witnesses(Protocol):
         """
         ...
 
-    async def call_roll(self, at: datetime | None = None) -> RollCall:
+    async def check_all(self, at: datetime | None = None) -> WitnessCheck:
         """The nodes with a witness that are alive by the store's clock, and who has vanished.
 
         The answer may be wrong about a node that lives, for a moment or for long. `at` is the
@@ -63,7 +63,7 @@ class Witnesses(Protocol):
         """
         ...
 
-    async def bury(self, vanished: Vanished) -> bool:
+    async def declare_dead(self, vanished: Vanished) -> bool:
         """End the lifetime of a node, as if its heartbeat had expired; its attempts are lost then.
 
         It expires a millisecond after its last heartbeat, so that its record says that it died.

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from drumbeat.backends.memory.store import MemoryStore
 from drumbeat.backends.memory.store.witnesses import MemoryWitness, MemoryWitnesses
-from drumbeat.model.fleet.node import RollCall, Vanished
+from drumbeat.model.fleet.node import Vanished, WitnessCheck
 from drumbeat.ports.clock import Clock
 
 
@@ -53,35 +53,35 @@ class NeverFrees(MemoryWitnesses):
 class AccusesEverybody(MemoryWitnesses):
     """Takes every node for dead, whether or not its number is held."""
 
-    async def call_roll(self, at: datetime | None = None) -> RollCall:
+    async def check_all(self, at: datetime | None = None) -> WitnessCheck:
         expected = await self._nodes.witnessed(at)
-        return RollCall(len(expected), tuple(expected))
+        return WitnessCheck(len(expected), tuple(expected))
 
 
 class MissesEverybody(MemoryWitnesses):
     """Never takes a node for dead."""
 
-    async def call_roll(self, at: datetime | None = None) -> RollCall:
-        return replace(await super().call_roll(at), vanished=())
+    async def check_all(self, at: datetime | None = None) -> WitnessCheck:
+        return replace(await super().check_all(at), vanished=())
 
 
 class BuriesByNameOnly(MemoryWitnesses):
     """Buries a node that has sent a heartbeat since."""
 
-    async def bury(self, vanished: Vanished) -> bool:
+    async def declare_dead(self, vanished: Vanished) -> bool:
         known = {each.node: each for each in await self._nodes.witnessed()}
         known |= {
             record.node.id: Vanished(record.node.id, 0, record.beat_at)
             for record in await self._nodes.list()
         }
         found = known.get(vanished.node)
-        return found is not None and await self._nodes.bury(found)
+        return found is not None and await self._nodes.declare_dead(found)
 
 
 class BuriesInWordsOnly(MemoryWitnesses):
-    """Says that it has buried the node, and changes nothing."""
+    """Says that it has declared the node dead, and changes nothing."""
 
-    async def bury(self, vanished: Vanished) -> bool:
+    async def declare_dead(self, vanished: Vanished) -> bool:
         return True
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drumbeat.model.errors import UnsafeLease
-from drumbeat.model.fleet.node import RollCall, Vanished
+from drumbeat.model.fleet.node import Vanished, WitnessCheck
 from drumbeat.model.ids import NodeId
 from drumbeat.rules.leadership.witness_trust import (
     Held,
@@ -40,7 +40,7 @@ LONG_AGO = -1000.0
 
 
 def look(asked_at: float, *vanished: Vanished, expected: int = 3, took: float = 0.0) -> Look:
-    return Look(RollCall(expected, vanished), asked_at, asked_at + took)
+    return Look(WitnessCheck(expected, vanished), asked_at, asked_at + took)
 
 
 def looked(*looks: Look, patience: float = 0.8) -> list[NodeId]:
@@ -138,12 +138,12 @@ def test_patience_is_longer_when_many_are_gone_or_our_own_witness_was(
 def test_many_at_once_are_believed_where_no_server_can_free_all_witnesses() -> None:
     seen = replace(look(0.0, ANNE, BERT, CARL, expected=3), freed_together=False)
     assert patience_at(seen, USUAL.patience, LONG_AGO, USUAL) == USUAL.patience
-    assert patience_at(seen, USUAL.patience, -4.9, USUAL) == USUAL.unrest
+    assert patience_at(seen, USUAL.patience, -4.9, USUAL) == USUAL.mass_loss_patience
 
 
 def test_nodes_that_went_one_by_one_are_not_many_at_once() -> None:
     first = look(0.0, ANNE, expected=3)
-    second = Look(RollCall(3, (ANNE, BERT)), 5.0, 5.0, frozenset(first.roll.vanished))
+    second = Look(WitnessCheck(3, (ANNE, BERT)), 5.0, 5.0, frozenset(first.check.vanished))
     assert second.new == 1
     assert patience_at(second, USUAL.patience, LONG_AGO, USUAL) == USUAL.patience
 

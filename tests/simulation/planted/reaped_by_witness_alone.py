@@ -1,4 +1,4 @@
-"""A node whose witness is free is buried, although it has sent a heartbeat since."""
+"""A node whose witness is free is declared dead, although it has sent a heartbeat since."""
 
 # pyright: reportPrivateUsage=false
 
@@ -16,23 +16,23 @@ CAUGHT_BY = {"S14", "S23"}
 FOUND_AT = 0
 
 
-async def bury(self: MemoryWitnesses, vanished: Vanished) -> bool:
+async def declare_dead(self: MemoryWitnesses, vanished: Vanished) -> bool:
     record = self._nodes._records[vanished.node]
     self._nodes._records[vanished.node] = replace(record, expires_at=record.beat_at)
     return True
 
 
-async def bury_all(self: DeadNodes) -> int:
+async def declare_all_dead(self: DeadNodes) -> int:
     look = await look_at(self._keeper.witnesses, self._runtime.clock)
-    for each in look.roll.vanished:
-        await self._keeper.witnesses.bury(each)
-    return len(look.roll.vanished)
+    for each in look.check.vanished:
+        await self._keeper.witnesses.declare_dead(each)
+    return len(look.check.vanished)
 
 
 @contextmanager
 def planted() -> Generator[None]:
     with (
-        patch.object(MemoryWitnesses, "bury", bury),
-        patch.object(DeadNodes, "bury", bury_all),
+        patch.object(MemoryWitnesses, "declare_dead", declare_dead),
+        patch.object(DeadNodes, "declare_dead", declare_all_dead),
     ):
         yield

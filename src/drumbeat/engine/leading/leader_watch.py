@@ -61,9 +61,9 @@ class LeaderWatch(Service):
     async def _look(self) -> float:
         timings, clock = self._keeper.timings, self._runtime.clock
         look = self._last = await look_at(self._keeper.witnesses, clock, self._last)
-        usual = witness_trust.look_every(look.roll.expected, timings)
+        usual = witness_trust.look_every(look.check.expected, timings)
         pause = usual * (0.75 + self._runtime.random.random() / 2)
-        if not look.roll.vanished:
+        if not look.check.vanished:
             self._forget()
             return pause
         lease = await self._vanished_leader(look)
@@ -89,7 +89,7 @@ class LeaderWatch(Service):
         """The leader's term, if the leader is among those that have vanished."""
         await self._coordinator.open()  # the node may have started while it was out of reach
         lease = await self._coordinator.leases.current(self._elector.candidacy.election)
-        vanished = {each.node for each in look.roll.vanished}
+        vanished = {each.node for each in look.check.vanished}
         return lease if lease is not None and lease.holder in vanished else None
 
     async def _evict(self, lease: Lease) -> None:
@@ -109,8 +109,8 @@ class LeaderWatch(Service):
 
 
 async def look_at(witnesses: Witnesses, clock: Clock, before: Look | None = None) -> Look:
-    """Call the roll, and note when it was asked for and answered, and who was gone before."""
+    """Check all witnesses, and note when it was asked for and answered, and who was gone before."""
     asked_at = clock.elapsed()
-    roll = await witnesses.call_roll()
-    gone = frozenset(before.roll.vanished) if before is not None else frozenset[Vanished]()
-    return Look(roll, asked_at, clock.elapsed(), gone, witnesses.freed_together)
+    check = await witnesses.check_all()
+    gone = frozenset(before.check.vanished) if before is not None else frozenset[Vanished]()
+    return Look(check, asked_at, clock.elapsed(), gone, witnesses.freed_together)

@@ -25,7 +25,7 @@ class DeadNodes:
         self._suspicions: Suspicions = {}
         self._last: Look | None = None
 
-    async def bury(self) -> int:
+    async def declare_dead(self) -> int:
         """Look once, and end the lifetimes of those that are dead; return how many were."""
         timings = self._keeper.timings
         look = self._last = await look_at(self._keeper.witnesses, self._runtime.clock, self._last)
@@ -33,12 +33,12 @@ class DeadNodes:
             look, timings.rescue_patience, self._keeper.lost_at, timings
         )
         self._suspicions = witness_trust.suspected(self._suspicions, look, patience)
-        buried = 0
+        declared = 0
         for each in witness_trust.dead(self._suspicions, look):
-            if each.node != self._node and await self._keeper.witnesses.bury(each):
-                buried += 1
+            if each.node != self._node and await self._keeper.witnesses.declare_dead(each):
+                declared += 1
                 self._bus.emit(NodeVanished(each.node))
-        return buried
+        return declared
 
     def next_look(self) -> float:
         """In how many seconds to look again."""

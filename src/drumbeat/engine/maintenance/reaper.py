@@ -40,8 +40,8 @@ class Reaper(Service):
     async def once(self) -> float | None:
         """Reap when it is time to, or when a node was found dead."""
         now, dead_nodes = self._runtime.clock.elapsed(), self._dead_nodes
-        buried = 0 if dead_nodes is None else await dead_nodes.bury()
-        if buried or now >= self._reap_at:
+        declared = 0 if dead_nodes is None else await dead_nodes.declare_dead()
+        if declared or now >= self._reap_at:
             self._reap_at = now + await self._reap_lost()
         pause = max(0.0, self._reap_at - self._runtime.clock.elapsed())
         return pause if dead_nodes is None else min(pause, dead_nodes.next_look())

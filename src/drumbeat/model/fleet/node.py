@@ -124,7 +124,7 @@ class Vanished:
 
 
 @dataclass(frozen=True, slots=True)
-class RollCall:
+class WitnessCheck:
     """Which nodes that have a witness should be alive, and which of them have vanished."""
 
     expected: int

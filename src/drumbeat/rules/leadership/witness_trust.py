@@ -38,7 +38,7 @@ from math import inf
 from typing import TypeAlias
 
 from drumbeat.model.errors import UnsafeLease
-from drumbeat.model.fleet.node import RollCall, Vanished
+from drumbeat.model.fleet.node import Vanished, WitnessCheck
 from drumbeat.model.ids import NodeId
 
 FEW = 4
@@ -65,7 +65,7 @@ class WitnessTimings:
     """How often the leader looks for the witnesses of all nodes."""
     rescue_patience: float = 1.5
     """How long a witness has to be free until the jobs of its node go to others."""
-    unrest: float = 5.0
+    mass_loss_patience: float = 5.0
     """The same when many are gone at once."""
     drift: float = 0.01
     """The share by which the clock of another node may run faster than ours."""
@@ -155,7 +155,7 @@ def is_over(state: WitnessState, turn: int) -> str | None:
 class Look:
     """A look at all witnesses, by our own clock."""
 
-    roll: RollCall
+    check: WitnessCheck
     asked_at: float
     answered_at: float
     before: frozenset[Vanished] = frozenset()
@@ -166,7 +166,7 @@ class Look:
     @property
     def new(self) -> int:
         """How many have gone since the look before."""
-        return sum(each not in self.before for each in self.roll.vanished)
+        return sum(each not in self.before for each in self.check.vanished)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +182,15 @@ Suspicions: TypeAlias = Mapping[Vanished, Suspicion]
 
 def patience_at(look: Look, usual: float, lost_at: float, timings: WitnessTimings) -> float:
     """How long to wait after this look; `lost_at` is when our own session was ended last."""
-    many = look.freed_together and look.new > 1 and 2 * look.new > look.roll.expected
-    recently = look.answered_at - lost_at < timings.unrest
-    return max(usual, timings.unrest) if many or recently else usual
+    many = look.freed_together and look.new > 1 and 2 * look.new > look.check.expected
+    recently = look.answered_at - lost_at < timings.mass_loss_patience
+    return max(usual, timings.mass_loss_patience) if many or recently else usual
 
 
 def suspected(before: Suspicions, look: Look, patience: float) -> Suspicions:
     """Who is suspected after a look: whoever was gone before, unchanged, and whoever is new."""
     after: dict[Vanished, Suspicion] = {}
-    for each in look.roll.vanished:
+    for each in look.check.vanished:
         old = before.get(each, Suspicion(look.answered_at, patience))
         after[each] = Suspicion(old.since, max(old.patience, patience))
     return after

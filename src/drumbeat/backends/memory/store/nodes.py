@@ -15,7 +15,7 @@ from drumbeat.model.jobs.job import Hold
 from drumbeat.ports.store import At
 
 DIED = timedelta(milliseconds=1)
-"""So long after its last heartbeat a buried node expires: at it one that has stopped in order."""
+"""How long after its last heartbeat a dead node expires; one that stopped in order, at once."""
 
 
 class MemoryNodes:
@@ -74,7 +74,7 @@ class MemoryNodes:
                 if record.node.witness is not None and record.expires_at > now
             ]
 
-    async def bury(self, vanished: Vanished) -> bool:
+    async def declare_dead(self, vanished: Vanished) -> bool:
         """End the lifetime of a node that has sent no heartbeat since."""
         with self._step:
             record = self._records.get(vanished.node)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from drumbeat.backends.memory.store.nodes import MemoryNodes
 from drumbeat.model.errors import Unavailable
-from drumbeat.model.fleet.node import RollCall, Vanished
+from drumbeat.model.fleet.node import Vanished, WitnessCheck
 
 
 class MemoryWitness:
@@ -59,10 +59,10 @@ class MemoryWitnesses:
     def session(self, on_lost: Callable[[], None]) -> MemoryWitness:
         return MemoryWitness(self.taken, on_lost)
 
-    async def call_roll(self, at: datetime | None = None) -> RollCall:
+    async def check_all(self, at: datetime | None = None) -> WitnessCheck:
         expected = await self._nodes.witnessed(at)
         vanished = tuple(each for each in expected if each.witness not in self.taken)
-        return RollCall(len(expected), vanished)
+        return WitnessCheck(len(expected), vanished)
 
-    async def bury(self, vanished: Vanished) -> bool:
-        return await self._nodes.bury(vanished)
+    async def declare_dead(self, vanished: Vanished) -> bool:
+        return await self._nodes.declare_dead(vanished)

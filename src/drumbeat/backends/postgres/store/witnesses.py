@@ -16,7 +16,7 @@ from drumbeat.backends.postgres.connection.session import Session
 from drumbeat.backends.postgres.store.statements import NODES
 from drumbeat.backends.postgres.store.time import checked
 from drumbeat.model.errors import Unavailable
-from drumbeat.model.fleet.node import RollCall, Vanished
+from drumbeat.model.fleet.node import Vanished, WitnessCheck
 from drumbeat.model.ids import NodeId
 
 BITS = 0x7FFFFFFF
@@ -89,11 +89,11 @@ class PostgresWitnesses:
     def session(self, on_lost: Callable[[], None]) -> PostgresWitness:
         return PostgresWitness(self, on_lost)
 
-    async def call_roll(self, at: datetime | None = None) -> RollCall:
-        row = await self.database.fetch_row(self.sql.call_roll, self.domain, checked(at))
+    async def check_all(self, at: datetime | None = None) -> WitnessCheck:
+        row = await self.database.fetch_row(self.sql.check_all, self.domain, checked(at))
         assert row is not None
         expected, *columns = row
-        return RollCall(
+        return WitnessCheck(
             expected,
             tuple(
                 Vanished(NodeId(node), number, beat_at)
@@ -101,6 +101,6 @@ class PostgresWitnesses:
             ),
         )
 
-    async def bury(self, vanished: Vanished) -> bool:
-        rows = await self.database.fetch(self.sql.bury, vanished.node, vanished.beat_at)
+    async def declare_dead(self, vanished: Vanished) -> bool:
+        rows = await self.database.fetch(self.sql.declare_dead, vanished.node, vanished.beat_at)
         return bool(rows)

@@ -11,7 +11,7 @@ from drumbeat.backends.sqlite.connection.times import moment, to_instant, to_num
 from drumbeat.backends.sqlite.connection.witness_file import FileWitness, WitnessFile
 from drumbeat.backends.sqlite.store.session import StoreSession
 from drumbeat.backends.sqlite.store.sql import NODES
-from drumbeat.model.fleet.node import RollCall, Vanished
+from drumbeat.model.fleet.node import Vanished, WitnessCheck
 from drumbeat.model.ids import NodeId
 from drumbeat.ports.clock import Clock
 
@@ -31,22 +31,22 @@ class SqliteWitnesses:
         del on_lost
         return FileWitness(self._file)
 
-    async def call_roll(self, at: datetime | None = None) -> RollCall:
+    async def check_all(self, at: datetime | None = None) -> WitnessCheck:
         now = moment(self._clock, at).number
 
-        def question(connection: sqlite3.Connection) -> RollCall:
+        def question(connection: sqlite3.Connection) -> WitnessCheck:
             expected = [
                 Vanished(NodeId(node), number, to_instant(beat_at))
                 for node, number, beat_at in connection.execute(NODES.witnesses, (now,))
             ]
             free = self._file.free([each.witness for each in expected]) if expected else ()
             vanished = tuple(each for each in expected if each.witness in free)
-            return RollCall(len(expected), vanished)
+            return WitnessCheck(len(expected), vanished)
 
         return await self._database.read(question)
 
-    async def bury(self, vanished: Vanished) -> bool:
+    async def declare_dead(self, vanished: Vanished) -> bool:
         values = (vanished.node, to_number(vanished.beat_at))
         return await self._database.write(
-            lambda session: bool(session.execute(NODES.bury, values).fetchall())
+            lambda session: bool(session.execute(NODES.declare_dead, values).fetchall())
         )

@@ -12,7 +12,7 @@ import pytest
 
 from drumbeat.engine.plumbing.runtime import SystemClock
 from drumbeat.model.errors import Unavailable
-from drumbeat.model.fleet.node import RollCall, Vanished
+from drumbeat.model.fleet.node import Vanished, WitnessCheck
 from drumbeat.model.ids import NodeId
 from drumbeat.ports.store import Store
 from drumbeat.ports.witness import Witness, Witnesses
@@ -55,8 +55,8 @@ async def reported(store: Store, identity: NodeId, number: int | None) -> None:
     await store.nodes.beat(replace(plain, node=replace(plain.node, witness=number)), NOON)
 
 
-async def roll_at(store: Store, seconds: float = 1.0) -> RollCall:
-    return await witnesses_of(store).call_roll(after(seconds))
+async def check_at(store: Store, seconds: float = 1.0) -> WitnessCheck:
+    return await witnesses_of(store).check_all(after(seconds))
 
 
 async def freed(store: Store, number: int, patience: float) -> Witness:
@@ -106,7 +106,7 @@ class WitnessConformance:
         witness = await held(store, SEVEN)
         await reported(store, ANNE, SEVEN)
         async with traits.another() as other:
-            assert await roll_at(other) == RollCall(1)
+            assert await check_at(other) == WitnessCheck(1)
         await witness.close()
 
     async def test_a_node_whose_number_is_free_has_vanished(
@@ -116,44 +116,44 @@ class WitnessConformance:
         await reported(store, ANNE, SEVEN)
         await reported(store, BERT, EIGHT)
         async with traits.another() as other:
-            assert await roll_at(other) == RollCall(2, (Vanished(ANNE, SEVEN, NOON),))
+            assert await check_at(other) == WitnessCheck(2, (Vanished(ANNE, SEVEN, NOON),))
         await witness.close()
 
     async def test_calling_the_roll_takes_no_number(self, store: Store) -> None:
         await (await held(store, EIGHT)).close()
         await reported(store, ANNE, SEVEN)
-        await roll_at(store)
+        await check_at(store)
         witness = await held(store, SEVEN)
-        assert (await roll_at(store)).vanished == ()
+        assert (await check_at(store)).vanished == ()
         await witness.close()
 
     async def test_a_node_without_a_number_is_not_expected(self, store: Store) -> None:
         await reported(store, ANNE, None)
-        assert await roll_at(store) == RollCall(0)
+        assert await check_at(store) == WitnessCheck(0)
 
     async def test_a_node_whose_beats_are_over_or_that_left_is_not_expected(
         self, store: Store
     ) -> None:
         await (await held(store, EIGHT)).close()
         await reported(store, ANNE, SEVEN)
-        assert (await roll_at(store, 14.9)).expected == 1
-        assert await roll_at(store, 15) == RollCall(0)
+        assert (await check_at(store, 14.9)).expected == 1
+        assert await check_at(store, 15) == WitnessCheck(0)
         await store.nodes.leave(ANNE)
-        assert await roll_at(store) == RollCall(0)
+        assert await check_at(store) == WitnessCheck(0)
 
     async def test_what_a_buried_node_held_is_lost_at_once(self, store: Store) -> None:
         await reported(store, ANNE, SEVEN)
         attempt = await running(store)
         assert list(await store.jobs.lost(10, after(1))) == []
-        assert await witnesses_of(store).bury(Vanished(ANNE, SEVEN, NOON))
+        assert await witnesses_of(store).declare_dead(Vanished(ANNE, SEVEN, NOON))
         assert list(await store.jobs.lost(10, after(1))) == [attempt]
-        assert await roll_at(store) == RollCall(0)
-        assert not await witnesses_of(store).bury(Vanished(ANNE, SEVEN, NOON))
+        assert await check_at(store) == WitnessCheck(0)
+        assert not await witnesses_of(store).declare_dead(Vanished(ANNE, SEVEN, NOON))
 
     async def test_a_buried_node_died_and_one_that_left_did_not(self, store: Store) -> None:
         await reported(store, ANNE, SEVEN)
         await reported(store, BERT, EIGHT)
-        assert await witnesses_of(store).bury(Vanished(ANNE, SEVEN, NOON))
+        assert await witnesses_of(store).declare_dead(Vanished(ANNE, SEVEN, NOON))
         await store.nodes.leave(BERT)
         records = await store.nodes.list(after(1))
         assert [(each.alive, each.died) for each in records] == [(False, True), (False, False)]
@@ -162,16 +162,16 @@ class WitnessConformance:
         await reported(store, ANNE, SEVEN)
         attempt = await running(store)
         await store.nodes.beat(beat(holds=[attempt.hold]), after(1))
-        assert not await witnesses_of(store).bury(Vanished(ANNE, SEVEN, NOON))
+        assert not await witnesses_of(store).declare_dead(Vanished(ANNE, SEVEN, NOON))
         assert list(await store.jobs.lost(10, after(2))) == []
 
     async def test_a_buried_node_lives_again_with_its_next_heartbeat(self, store: Store) -> None:
         await reported(store, ANNE, SEVEN)
         attempt = await running(store)
-        assert await witnesses_of(store).bury(Vanished(ANNE, SEVEN, NOON))
+        assert await witnesses_of(store).declare_dead(Vanished(ANNE, SEVEN, NOON))
         pulse = await store.nodes.beat(beat(holds=[attempt.hold]), after(1))
         assert pulse.lost == ()
         assert list(await store.jobs.lost(10, after(2))) == []
 
     async def test_an_unknown_node_is_not_buried(self, store: Store) -> None:
-        assert not await witnesses_of(store).bury(Vanished(BERT, SEVEN, NOON))
+        assert not await witnesses_of(store).declare_dead(Vanished(BERT, SEVEN, NOON))

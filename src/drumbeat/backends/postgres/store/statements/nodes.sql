@@ -13,7 +13,7 @@ SELECT node, beat_at, expires_at,
     expires_at > coalesce($1::timestamptz, clock_timestamp()), drain_requested
 FROM {schema}.nodes ORDER BY id;
 
--- name: call_roll
+-- name: check_all
 -- How many nodes with a witness are alive, and those whose witness is free.
 WITH expected AS (
     SELECT id, (node::json ->> 'witness')::bigint AS witness, beat_at FROM {schema}.nodes
@@ -31,7 +31,7 @@ SELECT (SELECT count(*) FROM expected WHERE witness IS NOT NULL),
     coalesce(array_agg(beat_at ORDER BY id), '{}')
 FROM missing;
 
--- name: bury
+-- name: declare_dead
 -- End the lifetime of a node that has sent no heartbeat since an instant: later than at that
 -- heartbeat, since a node that expires at its last heartbeat has stopped in order.
 UPDATE {schema}.nodes SET expires_at = beat_at + interval '1 millisecond'

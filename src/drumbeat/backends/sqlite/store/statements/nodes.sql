@@ -30,7 +30,7 @@ SELECT node, beat_at, expires_at, drain_requested FROM nodes ORDER BY id;
 SELECT id, json_extract(node, '$.witness') AS number, beat_at FROM nodes
 WHERE expires_at > ? AND number IS NOT NULL;
 
--- name: bury
+-- name: declare_dead
 -- End the lifetime of a node that has sent no heartbeat since an instant: a millisecond later than
 -- at that heartbeat, since a node that expires at its last heartbeat has stopped in order.
 UPDATE nodes SET expires_at = beat_at + 1000
