@@ -1,7 +1,8 @@
 """Drumbeat: cron for fleets. Schedules that fire exactly once, and jobs that are never lost."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from drumbeat.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from drumbeat.app import Drumbeat
@@ -112,6 +113,24 @@ _MODULES = {
     "engine.tasks.limits": ("rate_limit",),
     "engine.tasks.scheduled": ("ScheduledTask",),
     "model.time.calendar": ("Calendar",),
+    "model.errors": (
+        "Cancel",
+        "Conflict",
+        "DrumbeatError",
+        "Fail",
+        "Forbidden",
+        "InvalidCron",
+        "InvalidInput",
+        "JobFailed",
+        "LockHeld",
+        "LockLost",
+        "NotFound",
+        "NotRunning",
+        "Snooze",
+        "Unauthorised",
+        "Unavailable",
+        "WaitTimeout",
+    ),
     "model.jobs.job": ("Job", "JobFilter", "JobSpec", "Status"),
     "model.page": ("PageRequest",),
     "model.schedules.policy": ("Policies",),
@@ -129,19 +148,9 @@ _MODULES = {
         "weekly",
     ),
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
-
 
 if not TYPE_CHECKING:  # else every name would seem to exist
-
-    def __getattr__(name: str) -> object:
-        if name not in __all__:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found: object = getattr(
-            import_module(f"{__name__}.{_MODULE_OF.get(name, 'model.errors')}"), name
-        )
-        globals()[name] = found
-        return found
+    __getattr__ = lazy_names(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -4,8 +4,9 @@
 `drumbeat.testing.conformance`.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from drumbeat.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from drumbeat.testing.assertions import (
@@ -59,17 +60,9 @@ _MODULES = {
     "sync_isolated_app": ("SyncIsolatedApp",),
     "ticking": ("Ticked", "tick"),
 }
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
-
 
 if not TYPE_CHECKING:  # else every name would seem to exist
-
-    def __getattr__(name: str) -> object:
-        if name not in _MODULE_OF:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-        globals()[name] = found
-        return found
+    __getattr__ = lazy_names(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

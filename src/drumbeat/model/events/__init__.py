@@ -5,9 +5,9 @@ The engine does not wait for listeners, and a failing listener stops nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from drumbeat.lazy_names import lazy_names
 from drumbeat.model.events.event import Event as Event
 
 if TYPE_CHECKING:
@@ -135,18 +135,10 @@ _NAMES = {
         "TickSkipped",
     ),
 }
-_MODULE_OF = {name: module for module, names in _NAMES.items() for name in names}
-
 
 if not TYPE_CHECKING:  # else every name would seem to exist
-
-    def __getattr__(name: str) -> object:
-        if name not in _MODULE_OF:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-        globals()[name] = found
-        return found
+    __getattr__ = lazy_names(__name__, _NAMES)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULE_OF})
+    return sorted({*globals(), *(name for names in _NAMES.values() for name in names)})
