@@ -13,6 +13,10 @@ from tests.dashboard.browser import Window
 from tests.dashboard.processes import QUEUES, Fleet, fleet_of
 
 HUGE = 9223372036854775807
+LEFT_EDGES = """table => [table.tHead.rows[0], table.tBodies[0].rows[0]].map(row =>
+    [...row.cells].filter(cell => cell.offsetParent !== null).map(cell =>
+        cell.getBoundingClientRect().left + parseFloat(getComputedStyle(cell).paddingLeft)))"""
+"""Where the contents of the seen headings and of the cells of the first row begin."""
 
 
 @pytest.fixture(scope="module")
@@ -260,6 +264,18 @@ def test_a_phone_shows_the_list_and_a_job_without_scrolling_sideways(
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         window.is_accessible(place)
         window.picture(f"phone-{name}")
+
+
+def test_on_a_phone_each_heading_is_above_its_column_and_nothing_is_cut(
+    open_window: Callable[..., Window], fleet: Fleet, jobs: dict[str, int]
+) -> None:
+    page = open_window(fleet.url, phone=True).open("jobs?queue=reports")
+    table = page.get_by_role("table", name="Jobs")
+    expect(table.get_by_role("button", name="Changes of job").first).to_be_in_viewport(ratio=1)
+    assert table.evaluate("table => table.scrollWidth - table.parentElement.clientWidth") <= 0
+    headings, cells = table.evaluate(LEFT_EDGES)
+    assert len(headings) == 4
+    assert headings == pytest.approx(cells, abs=1)
 
 
 def test_a_long_list_has_only_the_rows_that_are_seen(window: Window, fleet: Fleet) -> None:

@@ -7,6 +7,7 @@ import re
 from playwright.sync_api import expect
 
 from tests.dashboard.browser import Window
+from tests.dashboard.processes import Fleet
 
 
 def test_ctrl_k_finds_pages_and_schedules(window: Window) -> None:
@@ -26,6 +27,24 @@ def test_ctrl_k_finds_pages_and_schedules(window: Window) -> None:
     page.keyboard.press("Control+k")
     page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
+
+
+def test_ctrl_k_finds_a_job_by_its_number_and_says_that_one_is_missing(
+    window: Window, fleet: Fleet
+) -> None:
+    window.expected = ("404",)
+    job = fleet.get("jobs?limit=1")[0]
+    page = window.open()
+    expect(page.get_by_role("heading", name="Needs attention")).to_be_visible()
+    page.keyboard.press("Control+k")
+    dialog = page.get_by_role("dialog", name="Go to")
+    field = dialog.get_by_role("combobox")
+    field.fill("999999999")
+    expect(dialog.get_by_role("status")).to_contain_text("There is no job 999999999")
+    field.fill(str(job["id"]))
+    expect(dialog.get_by_role("option", name=f"#{job['id']}")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name=job["task"])).to_be_visible()
 
 
 def test_letters_go_to_pages_until_they_are_switched_off(window: Window) -> None:
