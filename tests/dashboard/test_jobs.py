@@ -263,6 +263,8 @@ def test_a_phone_shows_the_list_and_a_job_without_scrolling_sideways(
         expect(page.get_by_text("charge_card").first).to_be_visible()
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         window.is_accessible(place)
+        if name == "errors":
+            expect(page.get_by_role("link", name="Errors")).to_be_in_viewport(ratio=0.95)
         window.picture(f"phone-{name}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
@@ -13,12 +14,13 @@ from tests.dashboard.browser import Window
 from tests.dashboard.processes import Fleet
 
 RULE = {"type": "cron", "expression": "0 3 * * *", "tz": "Europe/Paris"}
+NUMBERS = itertools.count(1)
 
 
 @pytest.fixture
-def name(fleet: Fleet, request: pytest.FixtureRequest) -> str:
+def name(fleet: Fleet) -> str:
     """A schedule that only this test changes."""
-    name = f"made/{request.node.name.removeprefix('test_')}"
+    name = f"orders/export-{next(NUMBERS)}"
     definition = {"name": name, "task": "echo", "when": RULE, "args": {"value": 2**60}}
     fleet.post("schedules", definition)
     return name
