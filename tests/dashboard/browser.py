@@ -36,6 +36,11 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 STANDARDS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
+def taking_pictures() -> bool:
+    """Whether this run takes the pictures of the docs anew."""
+    return bool(os.environ.get("PICTURES"))
+
+
 @contextmanager
 def chromium() -> Generator[Browser]:
     """Debian's Chromium; `Missing` if it is not installed."""
@@ -90,7 +95,7 @@ class Window:
 
     def picture(self, name: str) -> None:
         """Keep screenshots for the docs, light and dark, if `PICTURES` is set."""
-        if not os.environ.get("PICTURES"):
+        if not taking_pictures():
             return
         for theme in THEMES:
             self.page.emulate_media(color_scheme=theme)

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
-from tests.dashboard.browser import Window
+from tests.dashboard.browser import Window, taking_pictures
 from tests.dashboard.processes import Fleet, fleet_of
 
 PAST = (
@@ -21,6 +21,10 @@ PAST = (
     "backup/snapshot",
     "sessions/expire",
 )
+
+
+LOOKS = 20
+"""Points of the charts in the pictures: the server looks about every 5 s."""
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +44,6 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
         made.kill("scheduler-1")
         made.nodes["web-1"].says("Became the leader")
         yield made
-
-
-def test_the_overview_begins_with_what_fails(
-    open_window: Callable[..., Window], shop: Fleet
-) -> None:
-    window = open_window(shop.url)
-    page = window.open()
-    attention = page.get_by_role("region", name="Needs attention")
-    expect(attention).to_contain_text("mail/newsletter")
-    expect(attention).to_contain_text("scheduler-1")
-    expect(page.get_by_role("img", name="Jobs that completed")).to_be_visible()
-    window.is_accessible("the overview of a shop")
-    window.picture("overview")
 
 
 def test_the_list_shows_what_became_of_the_last_ticks(
@@ -88,3 +79,40 @@ def test_a_tick_that_failed_tells_all_of_it(
     page.get_by_role("button", name="Why?").nth(1).click()
     expect(page.locator("tr.why")).to_contain_text("no greeting within 30 s")
     window.picture("why")
+
+
+def test_the_overview_begins_with_what_fails(
+    open_window: Callable[..., Window], shop: Fleet
+) -> None:
+    window = open_window(shop.url)
+    page = window.open()
+    attention = page.get_by_role("region", name="Needs attention")
+    expect(attention).to_contain_text("mail/newsletter")
+    expect(attention).to_contain_text("scheduler-1")
+    expect(page.get_by_role("img", name="Jobs that completed")).to_be_visible()
+    window.is_accessible("the overview of a shop")
+    if taking_pictures():
+        wait_for_charts(page, shop)
+    window.picture("overview")
+
+
+def test_a_phone_shows_the_overview_without_scrolling_sideways(
+    open_window: Callable[..., Window], shop: Fleet
+) -> None:
+    window = open_window(shop.url, phone=True)
+    page = window.open()
+    attention = page.get_by_role("region", name="Needs attention")
+    expect(attention).to_contain_text("mail/newsletter")
+    expect(page.get_by_role("img", name="Jobs that completed")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    window.is_accessible("the overview on a phone")
+    window.picture("phone-overview")
+
+
+def wait_for_charts(page: Page, shop: Fleet) -> None:
+    """Let orders come until the server has looked at the queues so often that charts tell it."""
+    while (looks := len(shop.get("overview/history")["at"])) < LOOKS:
+        orders = range(8 + looks * 7 % 13)
+        jobs = [{"task": "send_receipt", "args": {"order_id": order}} for order in orders]
+        shop.post("jobs/batch", {"jobs": jobs})
+        page.wait_for_event("response", lambda answer: "overview/history" in answer.url)

@@ -15,6 +15,11 @@ async def took(seconds: float) -> None:
     await asyncio.wait([asyncio.get_running_loop().create_future()], timeout=seconds)
 
 
+@app.task(queue="mail")
+async def send_receipt(order_id: int) -> None:
+    await took(2 + order_id % 7)
+
+
 @app.scheduled(cron("*/5 * * * *"), name="inventory/sync")
 async def sync_inventory(ctx: Context) -> str:
     await took(0.05)
