@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 
+import { ahead } from '../src/lib/ahead'
 import { distance, duration, seconds, shortDuration } from '../src/lib/duration'
 import { dateTime, instantOf, localOf, shortTime, zoneName } from '../src/lib/time'
 
@@ -43,4 +44,13 @@ test('a local time is read and written in its zone, on both sides of a clock cha
     expect(localOf(at ?? 0, 'Europe/Paris')).toBe(local)
   }
   expect(instantOf('', 'UTC')).toBeNull()
+})
+
+test('the clock of the fleet is that of the browser if the time of the answer explains the difference', () => {
+  expect(ahead(10_000, 10_400, 10_450)).toBe(0)
+  expect(ahead(10_000, 10_400, 16_000)).toBe(0) // the page was busy, and read it late
+})
+test('the clock of the fleet is as far ahead or behind as answers say', () => {
+  expect(Math.round(ahead(3_610_000, 10_400, 10_450) / 2_000)).toBe(1_800)
+  expect(Math.round(ahead(10_000, 3_610_400, 3_610_450) / 2_000)).toBe(-1_800)
 })

@@ -81,6 +81,7 @@ export async function send<T>(
 }
 
 async function answered(url: string, init: RequestInit): Promise<Response> {
+  const asked = Date.now()
   let response: Response
   try {
     response = await fetch(url, { ...init, headers: { ...headers(), ...(init.headers as Record<string, string>) } })
@@ -89,7 +90,7 @@ async function answered(url: string, init: RequestInit): Promise<Response> {
     connection.failed('server')
     throw new Problem(UNREACHABLE)
   }
-  clock.told(response.headers.get('date'))
+  clock.told(response.headers.get('date'), asked)
   if (response.ok) {
     connection.answered()
     return response

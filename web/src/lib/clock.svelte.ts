@@ -1,5 +1,7 @@
 // The fleet's time, by the `Date` of its answers: a browser's clock may be wrong.
 
+import { ahead } from './ahead'
+
 class Clock {
   /** Milliseconds since 1970 by the fleet's clock, renewed every second while the page is seen. */
   now = $state(Date.now())
@@ -17,13 +19,11 @@ class Clock {
     return Date.now() + this.#ahead
   }
 
-  /** An answer came just now and says this time, to the second. */
-  told(date: string | null): void {
+  /** An answer to what was asked then, by the browser's clock, came just now and says this time. */
+  told(date: string | null, asked: number): void {
     const said = date === null ? Number.NaN : Date.parse(date)
     if (Number.isNaN(said)) return
-    const off = said + 500 - Date.now()
-    // Within the rounding of the header the browser's clock is right.
-    this.#ahead = Math.abs(off) < 1_500 ? 0 : off
+    this.#ahead = ahead(said, asked, Date.now())
   }
 }
 

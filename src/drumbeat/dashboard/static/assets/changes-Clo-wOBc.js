@@ -1,4 +1,4 @@
-import{ad as i,a3 as o,A as u}from"./index-haz8O9md.js";import{a as f}from"./counts-Bx8uNAQI.js";const g=`from drumbeat import Drumbeat, cron
+import{ad as i,a3 as o,A as u}from"./index-DMvIKXVf.js";import{a as f}from"./counts-Bx8uNAQI.js";const g=`from drumbeat import Drumbeat, cron
 
 app = Drumbeat("sqlite:///drumbeat.db")
 

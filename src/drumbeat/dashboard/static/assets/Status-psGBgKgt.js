@@ -1,0 +1,1 @@
+import{p as u,m as a}from"./index-DMvIKXVf.js";import{b as e}from"./status-Cg4ZAjId.js";import{B as n}from"./Badge-7DXdo9qp.js";function m(r,t){u(t,!0),n(r,{get tone(){return e[t.status].tone},get icon(){return e[t.status].icon},get text(){return t.status},get title(){return t.title}}),a()}export{m as S};
