@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from bson.codec_options import TypeDecoder, TypeRegistry
+from bson.int64 import Int64
 from pymongo import AsyncMongoClient, ReadPreference
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.asynchronous.database import AsyncDatabase
@@ -23,6 +25,20 @@ ANSWER_WITHIN = 5.0
 """Seconds for a whole call: finding the primary, sending and the majority's confirmation."""
 
 
+class PlainNumbers(TypeDecoder):
+    """Reads large numbers as `int`, and not as the client library's own kind of number.
+
+    That one is an `int` too, but what encodes JSON rejects it.
+    """
+
+    @property
+    def bson_type(self) -> type[Int64]:
+        return Int64
+
+    def transform_bson(self, value: int) -> int:
+        return int(value)
+
+
 class Client:
     """A pool of connections to the primary; each write is sent at most once."""
 
@@ -34,6 +50,7 @@ class Client:
             timeoutMS=ANSWER_WITHIN * 1000,
             retryWrites=False,
             tz_aware=True,
+            type_registry=TypeRegistry([PlainNumbers()]),
             driver=DriverInfo("Drumbeat", VERSION),
         )
         self.database: AsyncDatabase[Document] = self.library.get_database(

@@ -28,7 +28,7 @@ class MongoConfiguration:
     async def get(self, key: str) -> Entry | None:
         with self._server.calls() as collections:
             found = await collections[NAME].find_one({"_id": CONFIGURATION + key, **EXISTS})
-        return None if found is None else Entry(key, found["value"], int(found["revision"]))
+        return None if found is None else Entry(key, found["value"], found["revision"])
 
     async def put(self, key: str, value: bytes) -> Entry:
         while True:

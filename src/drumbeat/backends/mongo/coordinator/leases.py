@@ -81,7 +81,7 @@ class MongoLeases:
         if held is None:
             return None
         length = held["ttl"] * MICROSECOND
-        return Lease(name, NodeId(held["holder"]), held["domain"], int(held["token"]), length)
+        return Lease(name, NodeId(held["holder"]), held["domain"], held["token"], length)
 
     def vacancies(self, name: str) -> AsyncIterator[None]:
         return ChangeHints(self._waiter, LEASE + name, lambda: self.vacancy(name))

@@ -55,7 +55,7 @@ class MongoFence:
             found = await collections["fence"].find_one({"_id": election}, {"terms": 0})
             if found is None or not found["epoch"]:
                 return None
-            fields = (found["epoch"], found["domain"], int(found["token"]), found["holder"])
+            fields = (found["epoch"], found["domain"], found["token"], found["holder"])
             return FenceRow(election, *fields)
 
     async def history(self, election: str, page: PageRequest) -> Page[TermRecord]:
@@ -64,7 +64,7 @@ class MongoFence:
             found = await collections["fence"].find_one({"_id": election}, {"terms": 1})
         terms: list[tuple[int, NodeId, str, int, int]] = found["terms"] if found else []
         matching = (
-            TermRecord(election, epoch, holder, domain, int(token), to_instant(since))
+            TermRecord(election, epoch, holder, domain, token, to_instant(since))
             for epoch, holder, domain, token, since in reversed(terms)
             if before is None or epoch < before
         )
