@@ -9,9 +9,11 @@ from collections import Counter
 from datetime import datetime
 from uuid import uuid4
 
+import pytest
+
 from drumbeat import Context, Drumbeat, every
 from drumbeat.extras import install_command
-from servers import GivenMongo, Mongo
+from servers import GivenMongo, Mongo, MongoInMemory
 from tests.support.mongo_namespace import namespace_in
 
 from .mongo_cases import LEAVING_CONNECTIONS
@@ -65,6 +67,19 @@ async def test_of_two_instances_that_store_nothing_only_the_leader_runs_each_tic
         await two.app.stop()
     counted = Counter([*one.ticks, *two.ticks])
     assert max(counted.values()) == 1
+
+
+async def test_a_start_advises_once_against_a_standalone_server(
+    mongo: Mongo | GivenMongo, caplog: pytest.LogCaptureFixture
+) -> None:
+    with MongoInMemory.start() as standalone:
+        app = Drumbeat(standalone.address, environment={})
+        async with app.connected():
+            assert "standalone" not in caplog.text, "it only looks"
+        async with app.running():
+            pass
+    advice = f"MongoDB at 127.0.0.1:{standalone.port}/test is a standalone server"
+    assert caplog.text.count(advice) == 1, "store and coordinator are on the same server"
 
 
 def test_a_missing_client_is_one_line_that_names_the_extra() -> None:

@@ -43,6 +43,7 @@ PAGE = PageRequest(10)
 
 def kinds_of_numbers(value: Any) -> Iterator[type]:
     """The kinds of all numbers within a value."""
+    parts: Any = value  # the type checkers are not to narrow it
     if isinstance(value, int) and not isinstance(value, bool):
         yield type(value)
     elif dataclasses.is_dataclass(value):
@@ -50,8 +51,8 @@ def kinds_of_numbers(value: Any) -> Iterator[type]:
             yield from kinds_of_numbers(getattr(value, field.name, None))
     elif isinstance(value, Mapping):
         yield from kinds_of_numbers([*value.keys(), *value.values()])
-    elif type(value) in (list, tuple, frozenset):
-        for each in value:
+    elif isinstance(value, list | tuple | frozenset):
+        for each in parts:
             yield from kinds_of_numbers(each)
 
 

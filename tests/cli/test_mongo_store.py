@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from servers import GivenMongo, Mongo
+from servers import GivenMongo, Mongo, MongoInMemory
 from tests.support.mongo_namespace import namespace_in
 
 from .support import Answer, run
@@ -45,3 +45,18 @@ def test_the_doctor_finds_the_store_well(on: On) -> None:
     answer = on("-o", "json", "doctor")
     checks = {check["check"]: check["ok"] for check in answer.data}
     assert checks["store"]
+
+
+def test_of_all_commands_only_the_doctor_advises_against_a_standalone_server(
+    mongo: Mongo | GivenMongo, caplog: pytest.LogCaptureFixture
+) -> None:
+    with MongoInMemory.start() as standalone:
+        words = ("--store", standalone.address)
+        for command in (("db", "migrate"), ("job", "list"), ("job", "submit", "send")):
+            answer = run(*words, *command)
+            assert answer.code == 0, answer.err
+        doctor = run(*words, "-o", "json", "doctor")
+        assert "standalone" not in caplog.text
+    (advice,) = [check for check in doctor.data if check["check"] == "advice"]
+    assert advice["ok"], "it works"
+    assert advice["seen"].endswith("A replica set of three members is advised")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ from drumbeat.model.events import (
 from drumbeat.model.fleet.lease import SCHEDULER
 from drumbeat.model.fleet.node import Role, roles_of
 from drumbeat.model.schedules.schedule import Schedule
+from drumbeat.ports.advice import advice_of
 from drumbeat.rules.schedules.in_process import in_step
 from drumbeat.telemetry.log_formats import write_logs
 from drumbeat.wiring.app_state import AppState
@@ -40,6 +42,8 @@ from drumbeat.wiring.node import build_node
 
 if TYPE_CHECKING:
     from drumbeat.api.http.listeners import HttpListeners
+
+LOG = logging.getLogger("drumbeat.backends")
 
 
 class Lifecycle:
@@ -205,6 +209,8 @@ class Lifecycle:
             emit(TasksMissing(app.id))
         for note in config.notes:
             emit(SettingUnused(note))
+        for advice in advice_of(backends.store, backends.coordinator):
+            LOG.warning(advice)
         if not backends.electing:
             emit(ElectionOff(app.id, backends.private, backends.local_locks))
 

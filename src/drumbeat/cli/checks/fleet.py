@@ -17,6 +17,7 @@ from drumbeat.model.fleet.node import Role
 from drumbeat.model.jobs.job import JobFilter, Status
 from drumbeat.model.page import LARGEST_PAGE, PageRequest
 from drumbeat.model.text import counted
+from drumbeat.ports.advice import advice_of
 from drumbeat.ports.migrations import Migrating
 from drumbeat.rules.human_time import short
 from drumbeat.rules.schedules.overdue import overdue
@@ -115,7 +116,8 @@ async def store_checks(app: Drumbeat) -> list[Check]:
     checks = [store, *await _queue_checks(app)]
     if isinstance(app.store, Migrating):
         checks += [Check("schema", ok=True, found="up to date"), _witnesses(app)]
-    return checks
+    advice = advice_of(app.store, app.fleet.services.coordinator)
+    return [*checks, *(Check("advice", ok=True, found=each) for each in advice)]
 
 
 async def _queue_checks(app: Drumbeat) -> list[Check]:

@@ -28,7 +28,8 @@ used from the loops of several threads and keeps a client for each. A forked chi
 
 **The server check** (`server_check`) rejects what cannot work, and says so: a server that is too
 old, a user without the rights, a view or a capped collection at one of our names. A standalone
-server works; a warning advises against it, because a single disk holds everything.
+server works; nodes that start and `drumbeat doctor` advise against it (`advice`), because a single
+disk holds everything.
 
 **Hints** are about one document of a small collection, so a writer that wants to wake others
 changes a document there. Change streams exist only in replica sets and sharded clusters; on other

@@ -15,6 +15,7 @@ from drumbeat.backends.mongo.connection.failures import FAILURES, refused, trans
 from drumbeat.backends.mongo.connection.listener import Listener
 from drumbeat.backends.mongo.connection.server_check import (
     ServerTraits,
+    advice_on,
     check,
     check_collections,
     describe,
@@ -56,6 +57,11 @@ class Server:
         self.traits: ServerTraits | None = None
         """What the server is; None: it was not opened yet."""
         renew_in_children(self._renew)
+
+    @property
+    def advice(self) -> str | None:
+        """What speaks against this server, once it was opened."""
+        return None if self.traits is None else advice_on(self.traits, self.address)
 
     async def open(
         self, names: Sequence[str], prepare: Callable[[Collections], Awaitable[None]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,15 +12,10 @@ from drumbeat.backends.mongo.connection.address import Address
 from drumbeat.backends.mongo.connection.client import Client, Collections, Document
 from drumbeat.model.errors import ConfigurationError
 
-LOG = logging.getLogger("drumbeat.backends.mongo.connection")
-
 LOWEST = (4, 4)
 """The first version with `$$NOW` in every place that is used, and majority reads everywhere."""
 UNKNOWN_COMMAND = 59
 OF_A_ROUTER = "isdbgrid"
-
-_warned: set[str] = set()
-"""The servers that this process has warned of."""
 
 
 class Topology(StrEnum):
@@ -45,23 +39,25 @@ class ServerTraits:
         return self.topology is not Topology.STANDALONE
 
 
+def advice_on(traits: ServerTraits, address: Address) -> str | None:
+    """A sentence about a server that keeps everything on a single disk."""
+    if traits.topology is not Topology.STANDALONE:
+        return None
+    return (
+        f"MongoDB at {address.shown} is a standalone server: if its disk is lost, so is "
+        f"everything, and nothing runs while it is away. A replica set of three members is advised"
+    )
+
+
 async def check(client: Client, address: Address) -> ServerTraits:
-    """Reject a server that is too old; warn of one that keeps everything on a single disk."""
+    """Reject a server that is too old."""
     version = tuple((await client.library.admin.command("buildInfo"))["versionArray"][:2])
     if version < LOWEST:
         raise ConfigurationError(
             f"MongoDB at {address.shown} is version {_dotted(version)}; Drumbeat needs "
             f"{_dotted(LOWEST)} or later"
         )
-    traits = ServerTraits(version, _topology(await describe(client)))
-    if traits.topology is Topology.STANDALONE and address.shown not in _warned:
-        _warned.add(address.shown)  # the store and the coordinator check the same server
-        LOG.warning(
-            "MongoDB at %s is a standalone server: if its disk is lost, so is everything, and "
-            "nothing runs while it is away. A replica set of three members is advised",
-            address.shown,
-        )
-    return traits
+    return ServerTraits(version, _topology(await describe(client)))
 
 
 async def check_collections(

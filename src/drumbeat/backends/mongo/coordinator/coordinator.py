@@ -34,6 +34,11 @@ class MongoCoordinator:
         self.registry = MongoRegistry(self._server, waiter)
         self.configuration = MongoConfiguration(self._server, waiter)
 
+    @property
+    def advice(self) -> str | None:
+        """See `ports.advice`."""
+        return self._server.advice
+
     async def open(self) -> None:
         """Connect, and reject a server that cannot be used, or a foreign collection."""
         await self._server.open([NAME], self._prepare)

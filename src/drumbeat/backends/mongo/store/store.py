@@ -55,6 +55,11 @@ class MongoStore:
         self.decisions = decisions
         """For tests and tools that look into what a crash has left."""
 
+    @property
+    def advice(self) -> str | None:
+        """See `ports.advice`."""
+        return self.server.advice
+
     async def open(self) -> None:
         """Connect, and bring the indexes up to date."""
         await self.server.open(COLLECTIONS, self.migrations.prepare)
