@@ -10,6 +10,16 @@ import asyncio
 from collections.abc import Generator
 from contextlib import contextmanager
 
+ENDS_WITHIN = 0.5
+"""Seconds after which a task that was cancelled is cancelled again."""
+
+
+async def end(task: asyncio.Task[None]) -> None:
+    """Cancel a task, and again as long as it has not ended."""
+    while not task.done():
+        task.cancel()
+        await asyncio.wait([task], timeout=ENDS_WITHIN)
+
 
 @contextmanager
 def cancellable() -> Generator[None]:

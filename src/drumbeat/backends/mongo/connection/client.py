@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, TypeAlias
 
 from bson.codec_options import TypeDecoder, TypeRegistry
@@ -23,6 +24,10 @@ CONNECT_WITHIN = 2.0
 """Seconds that a server has to accept a connection."""
 ANSWER_WITHIN = 5.0
 """Seconds for a whole call: finding the primary, sending and the majority's confirmation."""
+CLOSE_WITHIN = 1.0
+"""Seconds for an orderly end of the connections."""
+CLOSE_TRIES = 3
+"""The first is interrupted with the sessions, the second with the cursors."""
 
 
 class PlainNumbers(TypeDecoder):
@@ -61,7 +66,19 @@ class Client:
         )
 
     async def close(self) -> None:
-        await self.library.close()
+        """Close it within a bounded time, also if the server is paused.
+
+        At its end the library tells the server of sessions and cursors, and waits for the answers
+        without a time-out. What it was interrupted in it leaves out when it closes again.
+        """
+        for _ in range(CLOSE_TRIES):
+            closing = asyncio.create_task(self.library.close())
+            try:
+                done, _pending = await asyncio.wait([closing], timeout=CLOSE_WITHIN)
+            finally:
+                closing.cancel()
+            if done:
+                return
 
 
 class Collections:

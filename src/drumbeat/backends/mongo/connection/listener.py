@@ -10,7 +10,7 @@ from typing import Any
 
 import pymongo
 
-from drumbeat.backends.mongo.connection.cancellation import cancellable
+from drumbeat.backends.mongo.connection.cancellation import cancellable, end
 from drumbeat.backends.mongo.connection.client import Collection
 from drumbeat.backends.mongo.connection.failures import FAILURES
 from drumbeat.ports.clock import Clock
@@ -23,8 +23,6 @@ SILENCE = 10.0
 """Seconds without an answer after which a change stream is replaced."""
 BREATH = 0.02
 """Seconds between two questions, for servers that answer at once although nothing has changed."""
-ENDS_WITHIN = 0.5
-"""Seconds after which a task that was cancelled is cancelled again."""
 FIRST_PAUSE = 0.1
 LONGEST_PAUSE = 2.0
 """Seconds before a lost change stream is replaced: soon at first, then less often."""
@@ -63,9 +61,8 @@ class Listener:
 
     async def close(self) -> None:
         task, self._task = self._task, None
-        while task is not None and not task.done():
-            task.cancel()  # again: while it waits for an answer, the library may swallow one
-            await asyncio.wait([task], timeout=ENDS_WITHIN)
+        if task is not None:
+            await end(task)
 
     async def _poll(self) -> None:
         while True:

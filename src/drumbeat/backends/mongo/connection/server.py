@@ -24,6 +24,8 @@ from drumbeat.forks import leave_to_parent, renew_in_children
 from drumbeat.model.errors import DrumbeatError
 from drumbeat.ports.clock import Clock
 
+ELSEWHERE_WITHIN = 5.0
+"""Seconds that the loop of another thread has to close its connections; it may be blocked."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -120,7 +122,8 @@ class Server:
             if loop is here:
                 await each.close()
             elif loop.is_running():
-                await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(each.close(), loop))
+                there = asyncio.run_coroutine_threadsafe(each.close(), loop)
+                await asyncio.wait([asyncio.wrap_future(there)], timeout=ELSEWHERE_WITHIN)
 
     def _here(self) -> LoopConnections:
         loop = asyncio.get_running_loop()

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from drumbeat.backends.listeners import Listeners
+from drumbeat.backends.mongo.connection.cancellation import end
 from drumbeat.backends.mongo.connection.server import Server
 from drumbeat.forks import renew_in_children
 from drumbeat.model.errors import DrumbeatError
@@ -21,6 +22,8 @@ from drumbeat.ports.store import Topic
 
 GATHER = 0.02
 """Seconds between two signals of one process."""
+LAST_WITHIN = 1.0
+"""Seconds that the server has for the last signals."""
 BITS = {topic: 1 << place for place, topic in enumerate(Topic)}
 
 
@@ -60,10 +63,11 @@ class Signals:
             self._sender = asyncio.create_task(self._send(), name="drumbeat-mongo-signals")
 
     async def close(self) -> None:
-        """Send what was not sent yet."""
+        """Send what was not sent yet, unless the server is away."""
         sender, self._sender = self._sender, None
         if sender is not None and sender.get_loop() is asyncio.get_running_loop():
-            await asyncio.wait([sender])
+            await asyncio.wait([sender], timeout=LAST_WITHIN)
+            await end(sender)
 
     async def _send(self) -> None:
         while self._unsent:
