@@ -4,9 +4,10 @@ Bare means one collection with one index, small documents and bulk writes: to su
 number and an insert; to submit a batch the six writes of a decided step; to drain a bulk write that
 completes, a query, a look at the pauses and a bulk write that claims; to pick a job up the insert,
 an update of a document whose change stream the other side watches, and the same claim. It has no
-guards, results, fences, attempts, limits or counts. The server is the one of the tests, in memory,
-since no `mongod` can be installed: the ratios say what our part costs, and the rates say nothing
-about MongoDB.
+results, fences, attempts, limits or counts. The drain is measured with updates that name the `_id`
+alone, and once more with the status beside it (`guarded`), without which two nodes could claim the
+same job. The server is the one of the tests, in memory, since no `mongod` can be installed: the
+ratios say what our part costs, and the rates say nothing about MongoDB.
 """
 
 from __future__ import annotations
@@ -56,6 +57,10 @@ def run(*, quick: bool) -> dict[str, object]:
             figures[f"{name}{kind}_per_second"] = round(rate)
         ratio = statistics.median(each[name] / each[f"{name}_bare"] for each in rounds)
         figures[f"{name}_to_bare"] = round(ratio, 2)
+    rate = statistics.median(each["drain_guarded_bare"] for each in rounds)
+    figures["drain_guarded_bare_per_second"] = round(rate)
+    ratio = statistics.median(each["drain"] / each["drain_guarded_bare"] for each in rounds)
+    figures["drain_to_guarded_bare"] = round(ratio, 2)
     with MongoInMemory.start(REPLICA_SET) as server:
         figures |= _picked_up(server.address, 20 if quick else 200, 1 if quick else ROUNDS)
     return figures
@@ -108,13 +113,20 @@ async def _bare(address: str, namespace: str, jobs: int) -> dict[str, float]:
     with store.server.calls() as collections:
         await collections["bare"].create_index(INDEX)
         rates = await _submitted(lambda count: _submit(collections, count), jobs, "_bare")
-        start = time.perf_counter()
-        done = 0
-        while held := await _exchange(collections, done):
-            done += held
-        rates["drain_bare"] = done / (time.perf_counter() - start)
+        rates["drain_bare"] = await _drained(collections)
+        await collections["bare"].update_many({}, {"$set": {"status": "queued"}})
+        rates["drain_guarded_bare"] = await _drained(collections, guarded=True)
     await store.close()
     return rates
+
+
+async def _drained(collections: Collections, *, guarded: bool = False) -> float:
+    """The rate of claiming and completing all jobs."""
+    start = time.perf_counter()
+    done = 0
+    while held := await _exchange(collections, done, guarded=guarded):
+        done += held
+    return done / (time.perf_counter() - start)
 
 
 async def _submitted(
@@ -164,12 +176,16 @@ async def _submit(collections: Collections, count: int) -> None:
     await collections["decided"].delete_one({"_id": decision})
 
 
-async def _exchange(collections: Collections, done: int) -> int:
+async def _exchange(collections: Collections, done: int, *, guarded: bool = False) -> int:
     """Complete what the last call has claimed, and claim the next."""
     bare = collections["bare"]
+    was_running: Document = {"status": "running"} if guarded else {}
+    was_queued: Document = {"status": "queued"} if guarded else {}
     if done:
         finished = {"$set": {"status": "completed"}}
-        held = [UpdateOne({"_id": each}, finished) for each in range(done - BATCH, done)]
+        held = [
+            UpdateOne({"_id": each, **was_running}, finished) for each in range(done - BATCH, done)
+        ]
         await bare.bulk_write(held, ordered=False)
     queued = {"status": "queued", "queue": {"$in": ["default"]}}
     found = await bare.find(queued).sort(INDEX[1:]).limit(BATCH).to_list()
@@ -177,7 +193,8 @@ async def _exchange(collections: Collections, done: int) -> int:
     if not found:
         return 0
     running = {"$set": {"status": "running"}}
-    await bare.bulk_write([UpdateOne({"_id": each["_id"]}, running) for each in found])
+    held = [UpdateOne({"_id": each["_id"], **was_queued}, running) for each in found]
+    await bare.bulk_write(held)
     return len(found)
 
 
