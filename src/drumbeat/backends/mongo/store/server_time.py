@@ -1,8 +1,9 @@
 """The server's clock, as the local clock and the difference between the two.
 
-The difference is measured by a read and kept for a few seconds. It may be wrong by the time that
-the answer took, and by what the two clocks drift meanwhile: milliseconds. Nothing that has to be
-exact is decided by it (docs/adr/0041).
+The difference is measured by a read and kept for a few seconds. It may be wrong by half the time
+that the answer took, and by what the two clocks drift meanwhile: milliseconds. A read that took
+long, such as one that waited for a server to start, is made again, and the quickest counts. Nothing
+that has to be exact is decided by it (docs/adr/0041).
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from drumbeat.ports.clock import Clock
 
 MEASURED_EVERY = 5.0
 """Seconds."""
+QUICK = 0.05
+"""Seconds for an answer that need not be asked for again."""
+TRIES = 3
 
 
 class ServerTime:
@@ -28,15 +32,25 @@ class ServerTime:
 
     async def now(self, collections: Collections) -> int | None:
         """The server's time, measured again if that is long ago; None: see `read`."""
-        elapsed = self._clock.elapsed()
-        if self._then is None or not 0 <= elapsed - self._measured_at < MEASURED_EVERY:
-            self._then = await read(collections)
+        age = self._clock.elapsed() - self._measured_at
+        if self._then is None or not 0 <= age < MEASURED_EVERY:
+            self._then = await self._measure(collections)
             if self._then is None:
                 return None
-            answered = self._clock.elapsed()
-            self._measured_at = elapsed + (answered - elapsed) / 2
-            elapsed = answered
-        return self._then + round((elapsed - self._measured_at) * MICROSECONDS)
+        return self._then + round((self._clock.elapsed() - self._measured_at) * MICROSECONDS)
+
+    async def _measure(self, collections: Collections) -> int | None:
+        """Read the server's time, and when by the local clock that was."""
+        measured: list[tuple[float, float, int]] = []
+        while len(measured) < TRIES and (not measured or measured[-1][0] > QUICK):
+            asked = self._clock.elapsed()
+            then = await read(collections)
+            if then is None:
+                return None
+            took = self._clock.elapsed() - asked
+            measured.append((took, asked + took / 2, then))
+        _, self._measured_at, quickest = min(measured)
+        return quickest
 
     def _forget(self) -> None:
         self._then = None
