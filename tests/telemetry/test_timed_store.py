@@ -14,6 +14,7 @@ from drumbeat.engine.plumbing.time_outs import timeout_after
 from drumbeat.model.errors import StaleEpoch, Unavailable
 from drumbeat.model.fleet.lease import SCHEDULER, Epoch
 from drumbeat.model.jobs.job import JobSpec
+from drumbeat.ports import administration, caller_transaction, witness
 from drumbeat.ports import store as port
 from drumbeat.ports.store import Store, Topic
 from drumbeat.telemetry.instruments import Instruments
@@ -43,11 +44,15 @@ class TestMeasuredStore(StoreConformance):
         return StoreTraits(another)
 
 
+NAMES = {**vars(administration), **vars(caller_transaction), **vars(witness)}
+"""What the annotations of the port name, which it imports for type checkers only."""
+
+
 def parts_of_the_port() -> set[str]:
     """The properties of a store that are roles: protocols themselves."""
     found: set[str] = set()
     for name, member in inspect.getmembers(port.Store, lambda each: isinstance(each, property)):
-        kind = inspect.get_annotations(member.fget, eval_str=True)["return"]
+        kind = inspect.get_annotations(member.fget, locals=NAMES, eval_str=True)["return"]
         if getattr(kind, "_is_protocol", False):
             found.add(name)
     return found

@@ -269,6 +269,7 @@ def test_a_project_that_does_not_use_drumbeat_notices_nothing(pytester: pytest.P
             loaded = {name for name in sys.modules if name.split(".")[0] == "drumbeat"}
             assert loaded == {
                 "drumbeat",
+                "drumbeat.lazy_names",
                 "drumbeat.ports",
                 "drumbeat.ports.backend_guard",
                 "drumbeat.testing",
