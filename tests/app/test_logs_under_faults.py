@@ -21,7 +21,7 @@ from servers import Etcd, Postgres
 from tests.log_records import sentences
 
 SOON = 60.0
-QUICK = {"lease_ttl": 2.0, "retry_interval": 0.2, "heartbeat_every": 0.2}
+QUICK = {"lease_ttl": 4.0, "retry_interval": 0.2, "heartbeat_every": 0.2}
 OUTAGE = (
     "The store does not answer",
     "The store answers again",
