@@ -185,12 +185,23 @@ class RedisQueue:
         return {key: [each.delivery for each in those] for key, those in streams.items()}
 
     async def _leave(self, by: NodeId) -> None:
-        """Give what a receiver has not acknowledged to others; if it fails, `reclaim` does."""
+        """Give what a receiver has not acknowledged to others; if it fails, `reclaim` does.
+
+        In a task of its own: the present one may be cancelled, and Python 3.11.2 mistakes the end
+        of a time-out in such a task, also those of the client library, for another cancellation.
+        """
         streams = self._receivers.pop(by, ())
         if streams:
-            with suppress(Unavailable, TimeoutError):
-                async with asyncio.timeout(LEAVE_WITHIN):
-                    await self._run("leave", streams, self._group, by)
+            leaving = asyncio.create_task(self._give_back(streams, by), name="drumbeat-redis-leave")
+            try:
+                await asyncio.wait([leaving])
+            finally:
+                leaving.cancel()
+
+    async def _give_back(self, streams: tuple[str, ...], by: NodeId) -> None:
+        with suppress(Unavailable, TimeoutError):
+            async with asyncio.timeout(LEAVE_WITHIN):
+                await self._run("leave", streams, self._group, by)
 
     async def _run(self, name: str, keys: tuple[str, ...], *values: str | bytes | int) -> Any:
         return await self._server.run(SCRIPTS[name], keys, *values)
