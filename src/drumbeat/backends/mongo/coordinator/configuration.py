@@ -43,8 +43,8 @@ class MongoConfiguration:
             written = await self._update(key, {"revision": revision, **EXISTS}, update)
         else:
             written = await self._update(key, DELETED, update)
-            if written is None and value is not None:
-                written = await self._create(key, value)
+            if written is None:
+                written = await (self._missing(key) if value is None else self._create(key, value))
         return None if written is None else Entry(key, value or b"", written)
 
     def watch(self, key: str) -> AsyncIterator[Entry | None]:
@@ -72,6 +72,12 @@ class MongoConfiguration:
         except DuplicateKeyError:
             return None
         return revision
+
+    async def _missing(self, key: str) -> int | None:
+        """The revision of a deletion that has nothing to delete; None: there is a document."""
+        with self._server.calls() as collections:
+            found = await collections[NAME].find_one({"_id": CONFIGURATION + key}, ["_id"])
+        return None if found is not None else await self._server.milliseconds()
 
 
 def _value(value: bytes) -> Document:

@@ -81,6 +81,14 @@ class ConfigurationConformance:
         assert again is not None
         assert again.revision > first.revision
 
+    async def test_a_key_that_does_not_exist_can_be_deleted(self, coordinator: Coordinator) -> None:
+        configuration = coordinator.configuration
+        for _ in range(2):
+            deleted = await configuration.compare_and_set("key", None, 0)
+            assert deleted is not None
+            assert deleted.value == b""
+        assert await configuration.get("key") is None
+
     async def test_of_many_writes_over_one_revision_one_is_written(
         self, coordinator: Coordinator, traits: CoordinatorTraits
     ) -> None:
