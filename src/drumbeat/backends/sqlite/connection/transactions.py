@@ -142,10 +142,7 @@ class Transactions(Generic[S]):
         self, connection: sqlite3.Connection, calls: Sequence[Call[S]], run: Run[S]
     ) -> None:
         waits = any(call.synced for call in calls)
-        if waits != self._waits:
-            connection.execute(f"PRAGMA synchronous = {'FULL' if waits else 'NORMAL'}")
-            self._waits = waits
-        self._begin_immediate(connection)
+        self._begin_immediate(connection, waits=waits)
         session = self._begin(connection)
         try:
             session.start()
@@ -164,11 +161,18 @@ class Transactions(Generic[S]):
         except Exception:  # noqa: BLE001 - the calls have succeeded, and must not be said to fail
             _log.exception("After a commit to %s, a hint or a checkpoint failed", self._path)
 
-    def _begin_immediate(self, connection: sqlite3.Connection) -> None:
-        """Take the file's write lock; retry for `patience` seconds while another process has it."""
+    def _begin_immediate(self, connection: sqlite3.Connection, *, waits: bool) -> None:
+        """Take the file's write lock; retry for `patience` seconds while another process has it.
+
+        `waits` says whether the commit has to wait for the disk. Setting it reads the schema, which
+        another process may lock for a moment too.
+        """
         waited, pause = 0.0, FIRST_PAUSE
         while True:
             try:
+                if waits != self._waits:
+                    connection.execute(f"PRAGMA synchronous = {'FULL' if waits else 'NORMAL'}")
+                    self._waits = waits
                 connection.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
                 if code_of(error) != sqlite3.SQLITE_BUSY or waited >= self._patience:
