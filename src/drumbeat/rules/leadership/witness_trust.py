@@ -15,11 +15,11 @@ proof, since a session that answers never lost its number. If the session is ove
 others may have seen the number free, so the node gives the term up and campaigns for another. A
 process that is paused proves nothing, and keeps its witness: the TTL of its lease decides.
 
-**The others.** Whoever finds a witness free waits for S, and looks again. If it is still free and
-the node has sent no heartbeat meanwhile, its process is dead. S counts from the answer of the first
-look to the question of the second. S > 2W, so the leader had stopped before it is evicted; the rest
-of S is for what it had sent before it stopped. A node that is no leader proves its witness once a
-second, and sends a heartbeat at once when it has lost it, so for its jobs S is longer.
+**The others.** A node that finds a witness free waits for S, and looks again. If it is still free
+and the node has sent no heartbeat meanwhile, its process is dead. S counts from the answer of the
+first look to the question of the second. S > 2W, so the leader had stopped before it is evicted;
+the rest of S is for what it had sent before it stopped. A node that is no leader proves its witness
+once a second, and sends a heartbeat at once when it has lost it, so for its jobs S is longer.
 
 **When many have gone since the last look,** the server was probably restarted or replaced, and not
 all processes were killed in one moment, unless the store has no server. Then, and also after the
@@ -188,7 +188,7 @@ def patience_at(look: Look, usual: float, lost_at: float, timings: WitnessTiming
 
 
 def suspected(before: Suspicions, look: Look, patience: float) -> Suspicions:
-    """Who is suspected after a look: whoever was gone before, unchanged, and whoever is new."""
+    """The suspicions after a look: earlier ones of nodes that are still gone, and new ones."""
     after: dict[Vanished, Suspicion] = {}
     for each in look.check.vanished:
         old = before.get(each, Suspicion(look.answered_at, patience))
